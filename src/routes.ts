@@ -46,6 +46,8 @@ import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
 import { textCompletion } from "./services/chat/doors/completions/text-completion-endpoint.ts";
 import { countTokens, messages } from "./services/chat/doors/messages/messages-endpoint.ts";
 import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
+import { moderations } from "./services/chat/doors/moderations/moderations-endpoint.ts";
+import { compact } from "./services/chat/doors/responses/compact-endpoint.ts";
 import { inputTokens, responses } from "./services/chat/doors/responses/responses-endpoint.ts";
 import { embeddings } from "./services/chat/doors/vectors/embeddings-endpoint.ts";
 import { rerank } from "./services/chat/doors/vectors/rerank-endpoint.ts";
@@ -66,9 +68,11 @@ const BY_SERVICE = {
     countTokens,
     responses,
     inputTokens,
+    compact,
     textCompletion,
     embeddings,
     rerank,
+    moderations,
   ],
   search: [search, batchSearch],
   maps: [maps],

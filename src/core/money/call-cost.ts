@@ -91,6 +91,15 @@ export function pricesOf(rows: readonly RowPrices[], configured: object = rows):
   };
 }
 
+/** True if no call can cost anything by these prices. */
+export function isFree({ rows }: Prices): boolean {
+  return rows.every(
+    ({ of: parts, fees = {} }) =>
+      Object.values(parts).every((price) => price === 0n) &&
+      Object.values(fees).every(({ price }) => price === 0n),
+  );
+}
+
 /** The row without conditions, whose prices a model is known by. */
 export function firstRow({ rows }: Prices): PriceRow {
   const [first] = rows;

@@ -182,7 +182,8 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const fitting = this.affordable(left, { model, promptTokens });
+    const isLimited = this.#chat.request.own?.form !== "compaction";
+    const fitting = isLimited ? this.affordable(left, { model, promptTokens }) : null;
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
     const message = moneyMessage({ bound, funds, fitting, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);

@@ -46,21 +46,24 @@ interface Shortage {
 }
 
 interface Missing extends Shortage {
-  /** The output tokens that the remaining funds would pay for. */
-  readonly fitting: number;
+  /** The output tokens that the remaining funds would pay for; null if no request limits them. */
+  readonly fitting: number | null;
   /** True if the bytes of the prompt bound its tokens in the hold. */
   readonly isByBytes: boolean;
 }
 
 /** The message with the limit or the prompt that would fit. */
 export function moneyMessage({ bound, funds, fitting, isByBytes }: Missing): string {
-  const fits = Math.min(fitting, CHAT.maxTokensMax);
-  const advice =
-    fits < 1
-      ? "Not even max_tokens 1 would fit"
-      : `It would fit with max_tokens of at most ${fits}`;
-  const message = `${shortageMessage({ bound, funds })}. ${advice}`;
+  const shortage = shortageMessage({ bound, funds });
+  const message = fitting === null ? shortage : `${shortage}. ${adviceFor(fitting)}`;
   return isByBytes ? `${message}. ${HELD_BY_BYTES}` : message;
+}
+
+function adviceFor(fitting: number): string {
+  const fits = Math.min(fitting, CHAT.maxTokensMax);
+  return fits < 1
+    ? "Not even max_tokens 1 would fit"
+    : `It would fit with max_tokens of at most ${fits}`;
 }
 
 /** The message without advice. */

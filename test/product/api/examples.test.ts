@@ -7,24 +7,16 @@ import { pathOf } from "../../../src/http/docs/docs-page.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
 import type { Example } from "../../../src/http/endpoint-info.ts";
 import { DOCUMENTED } from "../../../src/routes.ts";
-import { EXAMPLE_MODELS } from "../../../src/services/chat/doors/vectors/vector-examples.ts";
-import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, completionOf } from "../../support/api/api-world.ts";
 import { misfit, undocumented } from "../../support/api/contract.ts";
-import { MODEL } from "../../support/api/models.ts";
+import { EXAMPLE_CATALOGUE } from "../../support/api/example-models.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { mailBody, resultOf } from "../../support/stores/mail-world.ts";
 
 const ENDPOINTS = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
 
-const MODELS = [
-  MODEL,
-  { ...MODEL, id: EXAMPLE_MODELS.embedding, serves: "embedding" },
-  { ...MODEL, id: EXAMPLE_MODELS.rerank, serves: "rerank" },
-] as const;
-const catalogue = catalogueOf(MODELS, []);
-const world = await sharedMail({ catalogue: () => catalogue });
+const world = await sharedMail({ catalogue: () => EXAMPLE_CATALOGUE });
 const { api } = world;
 const accounts: Partial<Record<string, TestAccount>> = {
   gateway: await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES }),

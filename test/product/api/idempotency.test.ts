@@ -9,22 +9,14 @@ import { usd } from "../../../src/core/money/money.ts";
 import { pathOf } from "../../../src/http/docs/docs-page.ts";
 import { isRepeatable } from "../../../src/http/idempotency.ts";
 import { DOCUMENTED } from "../../../src/routes.ts";
-import { EXAMPLE_MODELS } from "../../../src/services/chat/doors/vectors/vector-examples.ts";
-import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { type ApiWorld, chatBody, costOf, errorOf, until } from "../../support/api/api-world.ts";
-import { MODEL } from "../../support/api/models.ts";
+import { EXAMPLE_CATALOGUE } from "../../support/api/example-models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
 import { closedGate } from "../../support/gate.ts";
 import { createTestKey, type TestAccount } from "../../support/stores/accounts.ts";
 
-const MODELS = [
-  MODEL,
-  { ...MODEL, id: EXAMPLE_MODELS.embedding, serves: "embedding" },
-  { ...MODEL, id: EXAMPLE_MODELS.rerank, serves: "rerank" },
-] as const;
-const catalogue = catalogueOf(MODELS, []);
-const api: ApiWorld = await sharedApi({ catalogue: () => catalogue });
+const api: ApiWorld = await sharedApi({ catalogue: () => EXAMPLE_CATALOGUE });
 
 /** The cost of a call that the scripted model answers with its usual usage. */
 const COST = costOf(10, 5);

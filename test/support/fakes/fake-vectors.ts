@@ -1,4 +1,4 @@
-// Replies of servers for embeddings and ranks, in the forms in which they are sent.
+// Replies of servers for embeddings, ranks and moderations, in the forms in which they are sent.
 
 import type { Json } from "../../../src/upstream/upstream-http.ts";
 import type { WireReply } from "./wire/wire-server.ts";
@@ -37,4 +37,14 @@ export function replyTo({ input, documents, encoding_format: format }: Json): Js
   const items = Array.isArray(input) && typeof input[0] !== "number" ? input : [input];
   const embedding = format === "base64" ? VECTOR_BASE64 : VECTOR;
   return { data: items.map((_, index) => ({ index, embedding })) };
+}
+
+/** A moderation of one text, with these members besides those of every result. */
+export function moderationOf(more: object = {}): Json {
+  const result = {
+    flagged: false,
+    categories: { harassment: false, violence: false },
+    category_scores: { harassment: 0.0004, violence: 0.0001 },
+  };
+  return { id: "modr-1", model: "upstream-moderator", results: [{ ...result, ...more }] };
 }

@@ -13,7 +13,7 @@ import type {
   ServedReply,
   ServedStream,
 } from "../../../src/services/chat/protocols/provider.ts";
-import { replyTo } from "./fake-vectors.ts";
+import { moderationOf, replyTo } from "./fake-vectors.ts";
 
 /** The name of the server that serves everything. */
 export const LANE = "scripted";
@@ -91,10 +91,10 @@ export class ScriptedChat implements ChatProvider {
 
   async serve<Reply>(
     { id }: ModelEntry,
-    { body, read }: OtherCall<Reply>,
+    { use, body, read }: OtherCall<Reply>,
   ): Promise<ServedOther<Reply>> {
     this.asked.push(id);
-    return { reply: read(replyTo(body)), lane: LANE };
+    return { reply: read(use === "moderation" ? moderationOf() : replyTo(body)), lane: LANE };
   }
 
   async *#all(

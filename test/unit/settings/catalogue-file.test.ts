@@ -143,6 +143,18 @@ for (const [serves, provider, needed] of [
   });
 }
 
+test("a price of moderations above 0 is refused by line and field", () => {
+  const moderating = GOOD.replace('"id": "m1",', '"id": "m1", "serves": "moderation",');
+  expect(refusal(moderating).message).toContain(
+    "models[0].pricing must be 0: moderations cost callers nothing",
+  );
+  const free = moderating.replace(
+    /"((?:cached_)?input|output)_usd_per_m": [^,\s}]+/g,
+    '"$1_usd_per_m": 0',
+  );
+  expect(parseCatalogue(free, ENV).models.get("m1")?.serves).toBe("moderation");
+});
+
 test("Cohere serves ranks", () => {
   const file = GOOD.replace('"id": "m1",', '"id": "m1", "serves": "rerank",').replace(
     '"two": {',
@@ -241,7 +253,7 @@ describe("a wrong file is refused by line", () => {
       "a use that models do not have",
       '"id": "m1",',
       '"id": "m1", "serves": "images",',
-      "line 11: models[0].serves must be one of chat, embedding, rerank",
+      "line 11: models[0].serves must be one of chat, embedding, rerank, moderation",
     ],
     ["a misspelt key", '"family"', '"famly"', "line 13: models[0].famly is not allowed here"],
     ["a missing key", '"family": "m",', "", "line 10: models[0].family is missing"],

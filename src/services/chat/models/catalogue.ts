@@ -28,6 +28,7 @@ export const MODEL_USES = {
   chat: "chat",
   embedding: "embeddings",
   rerank: "reranking",
+  moderation: "moderation",
 } as const;
 
 export type ModelUse = keyof typeof MODEL_USES;
@@ -140,6 +141,7 @@ export type ProviderKind =
 export const KINDS_OF_USE: Readonly<Record<OtherUse, readonly ProviderKind[]>> = {
   embedding: ["openai"],
   rerank: ["openai", "cohere"],
+  moderation: ["openai"],
 };
 
 /** The key of a Google service account, as Google writes it into a file. */

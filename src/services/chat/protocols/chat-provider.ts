@@ -24,7 +24,7 @@ import type { CallerIdentifiers } from "./caller-identifiers.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
 import { askOther } from "./other-calls.ts";
-import type { UpstreamCall } from "./protocol.ts";
+import type { OwnProtocol, Protocol, UpstreamCall } from "./protocol.ts";
 import { type ProtocolDeps, type Protocols, protocolsOf } from "./protocols.ts";
 import type {
   ChatBatch,
@@ -33,6 +33,7 @@ import type {
   ChatProvider,
   ChatRequest,
   OtherCall,
+  OwnBody,
   ServedOther,
   ServedReply,
   ServedRoute,
@@ -162,7 +163,8 @@ function questionOf({ model, options }: Pick<AskedModel, "model" | "options">) {
 function spokenBy(protocols: Protocols, { server }: RouteToAsk, { own }: ChatRequest) {
   const protocol = protocols[server.kind];
   if (own === undefined) return protocol;
-  if (own.form === protocol.own?.form) return protocol.own;
+  const passing = passingThrough(protocol, own);
+  if (passing !== undefined) return passing;
   const [needed] = own.only;
   if (needed !== undefined) throw unsupported(needed);
   return protocol;
@@ -170,7 +172,13 @@ function spokenBy(protocols: Protocols, { server }: RouteToAsk, { own }: ChatReq
 
 /** The names of fields that have no effect on this route. */
 function lostAt(protocols: Protocols, { server }: RouteToAsk, { own }: ChatRequest) {
-  return own === undefined || own.form === protocols[server.kind].own?.form ? undefined : own.lost;
+  if (own === undefined || passingThrough(protocols[server.kind], own) !== undefined) return;
+  return own.lost;
+}
+
+/** The way of the caller's own form, if the server speaks it. */
+function passingThrough(protocol: Protocol, { form }: OwnBody): OwnProtocol | undefined {
+  return protocol.own?.find((one) => one.form === form);
 }
 
 /** The model's routes whose providers are in the catalogue. */

@@ -18,6 +18,7 @@ const ADDRESSES: Readonly<
 > = {
   embedding: { path: "/embeddings", promptField: "input" },
   rerank: { path: "/rerank", promptField: "documents" },
+  moderation: { path: "/moderations", promptField: "input" },
 };
 
 /** The route of such a call. */

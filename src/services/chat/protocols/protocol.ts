@@ -23,8 +23,8 @@ export interface UpstreamCall extends RefusedCall {
 }
 
 export interface Protocol extends Exchange {
-  /** Passes through what callers send in the form that the servers speak (D-685). */
-  readonly own?: OwnProtocol;
+  /** Pass through what callers send in a form that the servers speak (D-685). */
+  readonly own?: readonly OwnProtocol[];
 }
 
 export interface OwnProtocol extends Exchange {

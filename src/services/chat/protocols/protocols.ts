@@ -11,6 +11,7 @@ import { sdkProtocol } from "./ai-sdk/sdk-protocol.ts";
 import { vertexForm } from "./ai-sdk/vertex.ts";
 import type { Guide } from "./guide/guide.ts";
 import { completeUpstream, streamUpstream } from "./openai/openai-provider.ts";
+import { compactionForm } from "./pass-through/compaction-form.ts";
 import { messagesForm } from "./pass-through/messages-form.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import { responsesForm } from "./pass-through/responses-form.ts";
@@ -31,11 +32,14 @@ export function protocolsOf({ guide, clock }: ProtocolDeps): Protocols {
       complete: ({ request, ...options }) => guide.complete(request, options),
       stream: ({ request, ...options }) => guide.stream(request, options),
     },
-    anthropic: { ...sdkProtocol(anthropic), own: passThrough(messagesForm) },
+    anthropic: { ...sdkProtocol(anthropic), own: [passThrough(messagesForm)] },
     google: sdkProtocol(google),
     "google-vertex": sdkProtocol(vertexForm(clock.now)),
     "amazon-bedrock": sdkProtocol(bedrock),
     cohere: sdkProtocol(cohere),
-    "openai-responses": { ...sdkProtocol(responses), own: passThrough(responsesForm) },
+    "openai-responses": {
+      ...sdkProtocol(responses),
+      own: [passThrough(responsesForm), passThrough(compactionForm)],
+    },
   };
 }

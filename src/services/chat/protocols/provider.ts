@@ -32,7 +32,7 @@ export interface ToolCall {
 }
 
 /** The forms of requests that a caller and an upstream may both speak, besides chat. */
-export type OwnForm = "responses" | "messages";
+export type OwnForm = "responses" | "messages" | "compaction";
 
 /** A body as the caller sent it, with only the top-level fields that its door forwards. */
 export interface OwnBody {

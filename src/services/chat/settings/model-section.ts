@@ -3,6 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, line, percent, whole } from "../../../core/configuration/fields.ts";
 import { percentAt, type SectionContext } from "../../../core/configuration/section.ts";
+import { isFree, type Prices } from "../../../core/money/call-cost.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
 import {
   KINDS_OF_USE,
@@ -129,6 +130,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
       },
       context,
     ) ?? refuse(`${pointer}/pricing`, "is missing, and so is prices");
+  checkFree(file, prices, context);
   const media = toMedia(file, context);
   const markup = percentAt(file.markup_percent, `${pointer}/markup_percent`, context);
   const createdMs = Date.parse(file.created ?? "1970-01-01");
@@ -151,6 +153,16 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     ...(file.serves !== undefined && { serves: file.serves }),
     ...(media !== undefined && { media }),
   };
+}
+
+/** A call that costs nothing must not have a price that people read. */
+function checkFree(
+  { serves }: Static<typeof Model>,
+  prices: Prices,
+  { pointer, refuse }: ModelContext,
+): void {
+  if (serves !== "moderation" || isFree(prices)) return;
+  refuse(`${pointer}/pricing`, "must be 0: moderations cost callers nothing");
 }
 
 /** Not all servers can be asked for something else than chat. */

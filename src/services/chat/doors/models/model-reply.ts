@@ -64,7 +64,7 @@ export const ModelDetails = named("ModelDetails", {
   serves: Type.Optional(
     text({
       description: "What the model serves, where that is not chat",
-      examples: ["embedding", "rerank"],
+      examples: ["embedding", "rerank", "moderation"],
     }),
   ),
   takes: Type.Optional(

@@ -130,6 +130,12 @@ const CompactionItem = named("CompactionItem", {
   id: itemId,
 });
 
+const CompactionTrigger = named(
+  "CompactionTrigger",
+  { type: Type.Literal("compaction_trigger"), id: itemId },
+  { description: "Asks for a compaction as the reply" },
+);
+
 const AdditionalToolsItem = named(
   "AdditionalToolsItem",
   {
@@ -158,6 +164,7 @@ export const InputItem = Type.Union([
   CustomOutputItem,
   ReasoningItem,
   CompactionItem,
+  CompactionTrigger,
   AdditionalToolsItem,
   ItemReference,
   MessageItem,

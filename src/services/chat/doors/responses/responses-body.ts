@@ -121,6 +121,19 @@ export const ResponsesBody = named("ResponsesRequest", {
 /** The body of `POST /v1/responses/input_tokens`. */
 export const InputTokensBody = named("InputTokensRequest", COUNTED_FIELDS);
 
+/** The body of `POST /v1/responses/compact`, for which OpenAI's has no other fields. */
+export const CompactBody = named("CompactRequest", {
+  model: COUNTED_FIELDS.model,
+  input: COUNTED_FIELDS.input,
+  instructions: COUNTED_FIELDS.instructions,
+  previous_response_id: COUNTED_FIELDS.previous_response_id,
+  prompt_cache_key: optional(text({ description: "Never forwarded as it is" })),
+  service_tier: optional(
+    oneOf(["auto", "default"], { description: "Both are served by the standard tier" }),
+  ),
+});
+export type CompactFields = Checked<typeof CompactBody>;
+
 /** A checked body of either endpoint; a count has the first fields only. */
 export type InputFields = Checked<typeof InputTokensBody>;
 export type ResponsesFields = Checked<typeof ResponsesBody>;

@@ -74,3 +74,23 @@ export function inputTokensExample(model: string): Example {
     reply: { object: "response.input_tokens", input_tokens: 22 },
   };
 }
+
+/** The model of the example of a compaction. There is no built-in model of its kind. */
+export const EXAMPLE_COMPACTOR = "compactor-1";
+
+/** An example of a compaction. */
+export function compactExample(): Example {
+  return {
+    summary: "A conversation that got long",
+    body: { model: EXAMPLE_COMPACTOR, input: [{ role: "user", content: "What is a hold?" }] },
+    reply: {
+      id: `resp_${ID}`,
+      object: "response.compaction",
+      created_at: CREATED,
+      model: EXAMPLE_COMPACTOR,
+      output: [{ id: "cmp_1", type: "compaction", encrypted_content: "c2VhbGVk" }],
+      usage,
+      svc: COST,
+    },
+  };
+}

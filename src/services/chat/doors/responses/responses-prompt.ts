@@ -59,6 +59,7 @@ class Prompt {
         this.#think(item);
         break;
       case "compaction":
+      case "compaction_trigger":
       case "additional_tools":
       case "item_reference":
         break;

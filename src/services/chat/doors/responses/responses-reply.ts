@@ -15,7 +15,7 @@ import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 
 const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
 
-const Usage = named("ResponseUsage", {
+export const Usage = named("ResponseUsage", {
   input_tokens: count("Tokens of the prompt, cached ones included"),
   input_tokens_details: Type.Object({
     cached_tokens: count("From the model's cache"),

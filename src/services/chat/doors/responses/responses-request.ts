@@ -13,7 +13,12 @@ import type { CountedRequest } from "../count-tokens.ts";
 import { withEffort } from "../reasoning-effort.ts";
 import { isSealed } from "../sealed-extra.ts";
 import { itemsOf, type OpenId } from "./referred-items.ts";
-import { type InputFields, ResponsesBody, type ResponsesFields } from "./responses-body.ts";
+import {
+  type CompactFields,
+  type InputFields,
+  ResponsesBody,
+  type ResponsesFields,
+} from "./responses-body.ts";
 import { forwardedBody, unservedIncludes } from "./responses-fields.ts";
 import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
 import { type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
@@ -81,6 +86,28 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
   } as const;
   const ignored = ignoredFields(fields, tools, unknown);
   return { request, tools, ignored };
+}
+
+/** The request of a compaction, which only servers of this form can do. */
+export function toCompactRequest(fields: CompactFields, open: OpenId): ChatRequest {
+  const { model, input, instructions, prompt_cache_key } = fields;
+  // A body of agents has fields of responses too, which this endpoint of a server does not know.
+  const known = { model, input, ...(!isAbsent(instructions) && { instructions }) };
+  const { request, items } = toCountedInput(known, open);
+  const identifiers = toIdentifiers({ prompt_cache_key: prompt_cache_key ?? null });
+  return {
+    ...request,
+    // The context of a model can lower the limit, of which its server learns nothing.
+    hasDefaultLimit: true,
+    ...(identifiers !== undefined && { identifiers }),
+    own: {
+      form: "compaction",
+      body: forwardedBody(known, items),
+      lost: [],
+      only: ["input"],
+      hiddenTokensMax: hiddenBytes(items),
+    },
+  };
 }
 
 /** The request with the effort that it asks of the model, where that is known to reason. */
@@ -158,9 +185,11 @@ const LOGPROBS = "message.output_text.logprobs";
 
 /** A shortened conversation can be read only by the provider that shortened it. */
 function onlyFields(items: readonly PlacedItem[]): readonly string[] {
-  const compaction = items.find(({ item }) => item.type === "compaction");
+  const compaction = items.find(({ item }) => COMPACTIONS.has(item.type));
   return compaction === undefined ? [] : [`${compaction.param}.type`];
 }
+
+const COMPACTIONS: ReadonlySet<unknown> = new Set(["compaction", "compaction_trigger"]);
 
 /** A server of the same form gets all tools, those included that this request may not call. */
 function disallowedBytes({ functions }: ServedTools, allowed: unknown): number {
