@@ -21,10 +21,23 @@ interface Door {
 const PASSED_THROUGH = { call: 1.5, chunk: 1.5 } as const;
 const BY_MIDDLE_FORM = { call: 3, chunk: 6 } as const;
 const MESSAGES = { path: "/v1/messages", form: "messages" } as const;
+const RESPONSES = { path: "/v1/responses", form: "responses" } as const;
 
 const DOORS: readonly Door[] = [
-  { name: "Messages, passed through", ...MESSAGES, prefix: PASSED, atMost: PASSED_THROUGH },
+  {
+    name: "Messages, passed through",
+    ...MESSAGES,
+    prefix: PASSED.messages,
+    atMost: PASSED_THROUGH,
+  },
   { name: "Messages, by the middle form", ...MESSAGES, prefix: "", atMost: BY_MIDDLE_FORM },
+  {
+    name: "Responses, passed through",
+    ...RESPONSES,
+    prefix: PASSED.responses,
+    atMost: PASSED_THROUGH,
+  },
+  { name: "Responses, by the middle form", ...RESPONSES, prefix: "", atMost: BY_MIDDLE_FORM },
 ];
 
 /** The rounds of every door, and of chat completions under the name of their target. */

@@ -268,8 +268,9 @@ export async function environment(
   folder: string,
 ): Promise<Record<string, string>> {
   const file = join(stores.home, "farebox.config.json");
-  const hasMessages = existsSync(join(folder, "src/services/chat/doors/messages"));
-  writeFileSync(file, JSON.stringify(catalogue(upstreamUrl, hasMessages)));
+  // Earlier versions refuse a provider of a form that they do not pass through.
+  const forms = FORMS.filter((form) => existsSync(join(folder, "src/services/chat/doors", form)));
+  writeFileSync(file, JSON.stringify(catalogue(upstreamUrl, forms)));
   return {
     ...SECRETS,
     ...(await bunSettingsOf(folder)),
@@ -284,31 +285,35 @@ export async function environment(
   };
 }
 
-/** Models whose name begins like this are served in the form of Anthropic's Messages. */
-export const PASSED = "passed-";
+/** Models whose names begin so are at a server of that form, under the rest of their name. */
+export const PASSED = { messages: "messages-", responses: "responses-" } as const;
+const PROVIDERS = { messages: "anthropic", responses: "openai-responses" } as const;
+const FORMS = ["messages", "responses"] as const;
 
-function catalogue(upstreamUrl: string, hasMessages: boolean): object {
-  const model = (id: string, provider = "stub") => ({
-    id,
-    label: id,
+function catalogue(upstreamUrl: string, forms: readonly (keyof typeof PASSED)[]): object {
+  const model = (name: string, prefix = "", provider = "stub") => ({
+    id: prefix + name,
+    label: prefix + name,
     family: "stub",
     owned_by: "bench",
     context_length: 128_000,
     pricing: [{ input_usd_per_m: "0.15", output_usd_per_m: "0.60" }],
-    routes: [{ provider, model: id.replace(PASSED, "") }],
+    routes: [{ provider, model: name }],
   });
+  const named = (ids: readonly string[]) =>
+    ids.flatMap((id) => MODEL_SUFFIXES.map((suffix) => id + suffix));
   const stub = { base_url: upstreamUrl, concurrency: 10_000 };
-  const models = ["plain", "slow", "chunks-200", "held"].flatMap((id) =>
-    MODEL_SUFFIXES.map((suffix) => model(id + suffix)),
-  );
-  const passed = ["plain", "chunks-200"].flatMap((id) =>
-    MODEL_SUFFIXES.map((suffix) => model(PASSED + id + suffix, "messages")),
-  );
-  const messages = { ...stub, provider: "anthropic", api_key_env: "STUB_API_KEY" };
+  const own = forms.map((form) => {
+    return [form, { ...stub, provider: PROVIDERS[form], api_key_env: "STUB_API_KEY" }] as const;
+  });
   return {
-    // Earlier versions refuse a provider of that form.
-    providers: hasMessages ? { stub, messages } : { stub },
-    models: hasMessages ? [...models, ...passed] : models,
+    providers: { stub, ...Object.fromEntries(own) },
+    models: [
+      ...named(["plain", "slow", "chunks-200", "held"]).map((name) => model(name)),
+      ...forms.flatMap((form) =>
+        named(["plain", "chunks-200"]).map((name) => model(name, PASSED[form], form)),
+      ),
+    ],
     search: { providers: [{ kind: "searxng", base_url: upstreamUrl, concurrency: 10_000 }] },
   };
 }

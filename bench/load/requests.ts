@@ -104,6 +104,12 @@ const FORMS = {
     if (first?.role !== "system") return { ...chat, messages };
     return { ...chat, system: first.content, messages: others };
   },
+  responses: ({ messages, max_tokens: max_output_tokens, ...chat }: Chat) => {
+    const limited = { ...chat, max_output_tokens };
+    const [first, ...others] = messages;
+    if (first?.role !== "system") return { ...limited, input: messages };
+    return { ...limited, instructions: first.content, input: others };
+  },
 } satisfies Record<string, (chat: Chat, optional: object) => object>;
 
 function bodyOf({ model, stream, form = "chat" }: RequestKind, next: () => number): string {

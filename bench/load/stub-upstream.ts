@@ -1,11 +1,12 @@
 // Answers as the upstream of every target: at once, with as little CPU as possible. The name of the
 // model selects the answer: "plain", "slow" (after 200 ms), "chunks-200" (a stream of 200 chunks)
-// or "held" (a stream that never ends). It answers searches like SearXNG, and Messages like
-// Anthropic.
+// or "held" (a stream that never ends). It answers searches like SearXNG, Messages like Anthropic,
+// and Responses like OpenAI.
 
 import type { Socket } from "bun";
 import { MESSAGE_REPLIES, MESSAGE_SCRIPTS } from "./stub-messages.ts";
 import { CHAT_REPLIES, SEARCH_REPLIES, STREAM_SCRIPTS, type StreamScript } from "./stub-replies.ts";
+import { RESPONSE_REPLIES, RESPONSE_SCRIPTS } from "./stub-responses.ts";
 
 /** The time between two chunks of a stream. */
 const TICK_MS = 5;
@@ -81,13 +82,21 @@ let answers = 0;
 /** Requests come one after the other on a connection: each client waits for its answer. */
 function answer(connection: Connection, head: string, body: string): void {
   answers += 1;
-  const isMessage = head.includes("/messages HTTP/1.1\r\n");
-  const replies = isMessage ? MESSAGE_REPLIES : CHAT_REPLIES;
+  const { replies, scripts } = formOf(head);
   if (head.includes("/search HTTP/1.1\r\n")) send(connection, oneOf(SEARCH_REPLIES));
   else if (body.includes('"stream":true')) {
-    beginStream(connection, body, oneOf(isMessage ? MESSAGE_SCRIPTS : STREAM_SCRIPTS));
+    beginStream(connection, body, oneOf(scripts));
   } else if (!body.includes('"model":"slow')) send(connection, oneOf(replies));
   else setTimeout(() => send(connection, oneOf(replies)), SLOW_MS);
+}
+
+const CHAT = { replies: CHAT_REPLIES, scripts: STREAM_SCRIPTS };
+const MESSAGES = { replies: MESSAGE_REPLIES, scripts: MESSAGE_SCRIPTS };
+const RESPONSES = { replies: RESPONSE_REPLIES, scripts: RESPONSE_SCRIPTS };
+
+function formOf(head: string) {
+  if (head.includes("/messages HTTP/1.1\r\n")) return MESSAGES;
+  return head.includes("/responses HTTP/1.1\r\n") ? RESPONSES : CHAT;
 }
 
 function oneOf<One>(all: readonly [One, ...One[]]): One {

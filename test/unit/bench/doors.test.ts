@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { areDoorsMet, type DoorFigures, doorRows } from "../../../bench/doors.ts";
 import { requestOf } from "../../../bench/load/requests.ts";
 import { MESSAGE_SCRIPTS } from "../../../bench/load/stub-messages.ts";
+import { RESPONSE_SCRIPTS } from "../../../bench/load/stub-responses.ts";
 import type { Results, Round } from "../../../bench/rounds.ts";
 
 const round = (us: number): Round => ({
@@ -20,6 +21,8 @@ const resultsOf = (passed: readonly number[], converted: readonly number[]): Res
     ["farebox", seriesOf([50, 100])],
     ["Messages, passed through", seriesOf(passed)],
     ["Messages, by the middle form", seriesOf(converted)],
+    ["Responses, passed through", seriesOf(passed)],
+    ["Responses, by the middle form", seriesOf(converted)],
   ]);
 };
 const figuresOf = (calls: Results, streams = calls): DoorFigures => ({
@@ -30,11 +33,15 @@ const figuresOf = (calls: Results, streams = calls): DoorFigures => ({
 
 test("a door is compared with a chat completion in the same round", () => {
   const rows = doorRows(figuresOf(resultsOf([60, 120], [100, 250])));
+  const expected = (what: string) => [
+    [`${what}: Messages, passed through`, 1.2],
+    [`${what}: Messages, by the middle form`, 2.25],
+    [`${what}: Responses, passed through`, 1.2],
+    [`${what}: Responses, by the middle form`, 2.25],
+  ];
   expect(rows.map(({ what, ratio }) => [what, ratio])).toEqual([
-    ["call: Messages, passed through", 1.2],
-    ["call: Messages, by the middle form", 2.25],
-    ["chunk: Messages, passed through", 1.2],
-    ["chunk: Messages, by the middle form", 2.25],
+    ...expected("call"),
+    ...expected("chunk"),
   ]);
 });
 
@@ -60,6 +67,25 @@ test("a request of Messages has the model, the words and the limit of the same c
       messages: messages.slice(first.length),
     });
     expect([...first, ...message.messages]).toEqual(messages);
+  }
+});
+
+test("a request of Responses has the model, the words and the limit of the same chat", () => {
+  for (let number = 0; number < 100; number += 1) {
+    const bodyOf = (form: "chat" | "responses") =>
+      JSON.parse(requestOf({ model: "plain", stream: true, form }, number).body);
+    const [chat, { instructions, ...response }] = [bodyOf("chat"), bodyOf("responses")];
+    const first = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+    const { model, max_tokens, messages } = chat;
+    const input = messages.slice(first.length);
+    expect(response).toEqual({ model, max_output_tokens: max_tokens, stream: true, input });
+    expect([...first, ...input]).toEqual(messages);
+  }
+});
+
+test("a streamed response ends with its usage", () => {
+  for (const { end } of RESPONSE_SCRIPTS) {
+    expect(end(7).toString()).toMatch(/event: response.completed\n.*"output_tokens":7/s);
   }
 });
 
