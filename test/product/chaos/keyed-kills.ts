@@ -16,6 +16,9 @@ import type { ChaosOptions } from "./gateway-kills.ts";
 
 const PRELOAD = join(import.meta.dir, "../../support/product/crash-preload.ts");
 
+/** Calls with one key at the same time, over two processes. */
+const RACERS = 100;
+
 interface KeyedCall {
   readonly account: TestAccount;
   readonly key: string;
@@ -37,6 +40,12 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
     sent.push(answer);
     return answer;
   };
+  const raced = { account, key: "raced", stream: false };
+  const race = Array.from({ length: RACERS }, (_, n) => ask(n % 2 === 0 ? steady : victim, raced));
+  for (const answer of await Promise.all(race)) {
+    must(answer?.status === 200 || answer?.status === 409, () => `raced: ${answer?.status}`);
+  }
+  calls.push(raced);
   for (let round = 0; round < times; round += 1) {
     for (const point of CRASH_POINTS) {
       for (const stream of [false, true]) {
@@ -52,7 +61,9 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
       }
     }
   }
-  const early = sent.filter((answer) => answer?.code === "idempotency_in_progress").length;
+  const early = sent
+    .slice(RACERS)
+    .filter((answer) => answer?.code === "idempotency_in_progress").length;
   await untilCallsEnd(product);
   await sweepDead(product);
   for (const call of calls) {
@@ -77,7 +88,7 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
   must(rows.length === calls.length, () => `${rows.length} of ${calls.length} keys were charged`);
   must(early > 0, () => "No repeat came before the sweep");
   say(
-    `${calls.length} keyed calls on killed processes, ${sent.length} requests: each key was ` +
+    `${calls.length} keys, ${sent.length} requests on two processes, one killed: each key was ` +
       `charged once; ${early} repeats came before the sweep`,
   );
 }
