@@ -96,7 +96,7 @@ export interface AppDeps {
   readonly origin: string | null;
   /** The built pages of the dashboard; null if they were never built. */
   readonly dashboard: () => DashboardFiles | null;
-  /** True if the page at /docs can send requests. */
+  /** True if the page at /docs/api can send requests. */
   readonly docsTryIt: boolean;
   readonly mcp: McpConfig;
 }
@@ -157,7 +157,8 @@ export function createApp(deps: AppDeps) {
   // endpoint for the one that is asked. Endpoints with keys look at the Host themselves.
   const addHosted: typeof addRoute = (to, one, answer) =>
     addRoute(to, one, (raw) => (namesHost(raw.request) ? answer(raw) : noSuchPath(raw)));
-  const program = { ...deps, bodies: shared.bodies, clientIp: shared.clientIp };
+  const { bodies, clientIp } = shared;
+  const program = { ...deps, bodies, clientIp, noSuchPath };
   for (const one of PROGRAM) {
     // Probes of HTTP/1.0 send no Host.
     const add = HEALTH.includes(one) ? addRoute : addHosted;

@@ -54,6 +54,7 @@ import { rerank } from "./services/chat/doors/vectors/rerank-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
+import { type DocsDeps, docsEndpoints } from "./site/docs/docs-endpoints.ts";
 import { SITE, type SiteDeps } from "./site/front-door.ts";
 
 /** The parts that the Gateway's endpoints use, for all services. */
@@ -149,7 +150,8 @@ type ProgramDeps = Pick<ReceiptsDeps, "receipts"> &
   DocumentationDeps &
   WebhookDeps &
   DashboardDeps &
-  SiteDeps;
+  SiteDeps &
+  DocsDeps;
 
 /** Endpoints of the program itself. */
 export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
@@ -160,4 +162,5 @@ export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
   consoleDocument(CONSOLE),
   ...DASHBOARD,
   ...SITE,
+  ...docsEndpoints(Object.values(DOCUMENTED).flat()),
 ];

@@ -333,6 +333,12 @@ export const REMEMBERED: readonly Remembered[] = [
     most: "two of each catalogue that is in use",
   },
   {
+    holders: ["src/site/docs/docs-site.ts #written"],
+    what: "pages of the documentation and their Markdown, under one name",
+    most: "those of the project",
+    beyond: "those of an earlier brand are collected",
+  },
+  {
     holders: ["src/store/servers/ip-hash-secrets.ts #byMonth"],
     what: "secrets of addresses",
     most: "two months",

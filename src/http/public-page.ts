@@ -18,7 +18,13 @@ export function publicText(text: string): PublicText {
 
 /** A policy that allows nothing but these. */
 export function policyOf(...allowed: readonly string[]): string {
-  return ["default-src 'none'", ...allowed, ...NO_FURTHER].join("; ");
+  const named = new Set(allowed.map(directiveOf));
+  const further = NO_FURTHER.filter((one) => !named.has(directiveOf(one)));
+  return ["default-src 'none'", ...allowed, ...further].join("; ");
+}
+
+function directiveOf(rule: string): string {
+  return rule.split(" ")[0] ?? rule;
 }
 
 /** The text with these headers; 304 to a cache that has it. */

@@ -8,7 +8,7 @@ export const Refusal = {
   code: text({ sample: "insufficient_credits" }),
   limit: nullable(text({ about: "Which limit refused it", sample: "balance" })),
   explanation: text({ about: "In words, with what would help", sample: "Top up." }),
-  docs: text({ about: "Where it is explained", sample: "/docs#errors" }),
+  docs: text({ about: "Where it is explained", sample: "/docs/api#errors" }),
 };
 
 /** The limits by their names in the log, in words. */
@@ -46,7 +46,7 @@ const HELP: Readonly<Record<string, string>> = {
   too_many_idempotency_keys: "Wait until the UTC day ends, or send calls without a key.",
 };
 
-const DOCS = "/docs#errors";
+const DOCS = "/docs/api#errors";
 const SERVER_FAULT = 500;
 
 /** Explains an error in the log; null without an error. */

@@ -78,7 +78,7 @@ export interface ServerConfig extends StoreConfig {
   readonly outgoingRequestsMax: number;
   /** True if requests to upstream servers go through a proxy, by the variables that Bun reads. */
   readonly usesProxy: boolean;
-  /** True if the page at /docs has forms that send requests. */
+  /** True if the page at /docs/api has forms that send requests. */
   readonly docsTryIt: boolean;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;

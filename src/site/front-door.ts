@@ -17,6 +17,8 @@ import {
   seeOther,
 } from "../http/public-page.ts";
 import { Type } from "../http/schema.ts";
+import { shownPages } from "./docs/library.ts";
+import { DOCS } from "./docs/page-list.ts";
 import { frontPage } from "./front-page.ts";
 import type { SoldThings } from "./offer.ts";
 
@@ -120,8 +122,9 @@ function robotsText({ catalogue, origin }: SiteDeps): string {
 
 /** Without an address, or if nothing may be listed, a map of no pages. */
 function sitemapXml({ catalogue, origin }: SiteDeps): string {
-  const { isListed, hasFrontPage } = catalogue().brand;
-  const paths = isListed ? [...(hasFrontPage ? ["/"] : []), "/docs"] : [];
+  const { brand } = catalogue();
+  const docs = [DOCS, `${DOCS}/api`, ...shownPages(brand).map(({ slug }) => `${DOCS}/${slug}`)];
+  const paths = brand.isListed ? [...(brand.hasFrontPage ? ["/"] : []), ...docs] : [];
   const urls = origin === null ? [] : paths.map((path) => `${origin}${path}`);
   const entries = urls.map((url) => `<url><loc>${escapeHtml(url)}</loc></url>\n`).join("");
   return `<?xml version="1.0" encoding="UTF-8"?>

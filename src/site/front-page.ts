@@ -1,9 +1,7 @@
 // Writes the page at `/`: what is sold and what it costs now, how to sign up, and where the
 // documentation is. One page without a script; it loads nothing but the mark (D-763).
 
-import { readFileSync } from "node:fs";
 import type { Brand } from "../core/brand/brand.ts";
-import { textOn } from "../core/brand/colours.ts";
 import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";
 import { Html, html, jsonHtml } from "../core/text/html.ts";
 import {
@@ -16,6 +14,7 @@ import {
   soldServices,
   type UnitPrice,
 } from "./offer.ts";
+import { brandLink, siteFooter, styleSheet } from "./page-frame.ts";
 
 /** The texts of the page beside the prices. */
 export interface FrontPageTerms {
@@ -36,12 +35,11 @@ export interface FrontPage {
 const ROWS_LENGTH_MAX = 24_000;
 const CLEAR_DECIMALS = 4;
 const SHEET = new URL("./front-page.css", import.meta.url);
-let sheet: string | null = null;
 
 /** Writes the page for a catalogue. */
 export function frontPage(sold: SoldThings, terms: FrontPageTerms): FrontPage {
   const { brand } = terms;
-  const style = styleOf(brand);
+  const style = styleSheet(SHEET, brand);
   const services = soldServices(sold);
   const models = soldModels(sold);
   const page = html`<!doctype html>
@@ -66,20 +64,11 @@ ${servicesSection(services)}
 ${modelsSection(models)}
 ${firstCall(models, terms)}
 </main>
-${footer(brand)}
+${siteFooter(brand)}
 </body>
 </html>
 `;
   return { text: page.text, style };
-}
-
-function styleOf({ accent }: Brand): string {
-  sheet ??= readFileSync(SHEET, "utf8").replaceAll(/\s*\n\s*/g, "\n");
-  const variables = (["light", "dark"] as const).map((scheme) => {
-    const colour = accent[scheme];
-    return `--accent-${scheme}:${colour};--on-accent-${scheme}:${textOn(colour)}`;
-  });
-  return `:root{${variables.join(";")}}\n${sheet}`;
 }
 
 function headLinks({ brand, origin }: FrontPageTerms): Html {
@@ -124,9 +113,8 @@ function linkedData({ brand, origin }: FrontPageTerms, services: readonly SoldSe
 function header({ brand, hasDashboard }: FrontPageTerms): Html {
   const entry = html`<a href="/dashboard">Sign in</a>
 <a class="button" href="/dashboard/sign-up">Sign up</a>`;
-  const mark = html`<img src="${logoAddress(brand)}" alt="" width="28" height="28">`;
   return html`<header><div class="wide">
-<a class="brand" href="/">${mark}<span>${brand.name}</span></a>
+${brandLink(brand)}
 <nav aria-label="Main">
 <a href="#prices">Prices</a>
 <a href="/docs">Docs</a>
@@ -214,15 +202,6 @@ function firstCall([model]: readonly SoldModel[], { origin }: FrontPageTerms): H
   -H "Authorization: Bearer $KEY" \\
   -H "Content-Type: application/json" \\
   -d '${body.replaceAll("'", "'\\''")}'</code></pre></section>`;
-}
-
-function footer({ name, supportEmail, links }: Brand): Html {
-  const support = html`<a href="mailto:${supportEmail}">${supportEmail}</a>`;
-  return html`<footer><div class="wide"><span>${name}</span>
-<a href="/docs">Docs</a>
-${links.map(({ label, url }) => html`<a href="${url}">${label}</a>`)}
-${supportEmail === null ? null : support}
-</div></footer>`;
 }
 
 /** An amount with all its digits; those beyond four decimals are smaller. */

@@ -89,7 +89,7 @@ const BrandFile = Type.Object(
       Type.Union(
         DOCS_SHOWN.map((one) => Type.Literal(one)),
         {
-          description: "No effect yet: the pages that `/docs` will show beside the API's reference",
+          description: "The pages that `/docs` shows: those for customers (default), or all",
           errorMessage: `must be one of ${DOCS_SHOWN.join(", ")}`,
         },
       ),

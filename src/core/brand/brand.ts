@@ -10,7 +10,7 @@ export interface BrandLink {
   readonly url: string;
 }
 
-/** The pages of `docs/` that `/docs` will show (issue 50): all, or those for customers. */
+/** The pages of the documentation that `/docs` shows: all, or those for customers. */
 export const DOCS_SHOWN = ["all", "customers"] as const;
 
 export interface Brand {

@@ -6,10 +6,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ">": "&gt;",
   '"': "&quot;",
 };
+const LETTERS = Object.fromEntries(Object.entries(ENTITIES).map(([one, entity]) => [entity, one]));
 
 /** Escapes text for use between tags and in attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (letter) => ENTITIES[letter] ?? letter);
+}
+
+/** The text of HTML that has no entities but those of `escapeHtml`. */
+export function textOfHtml(text: string): string {
+  const plain = text.replaceAll(/<[^>]*>/g, "");
+  return plain.replaceAll(/&(?:amp|lt|gt|quot);/g, (entity) => LETTERS[entity] ?? entity);
 }
 
 /** A piece of a page that needs no escaping. */

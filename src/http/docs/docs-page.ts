@@ -43,6 +43,7 @@ export function docsPage(parts: readonly DocsPart[], { canTry, name }: DocsTerms
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Endpoints">
 <a class="title" href="#content">${title}</a>
+<p><a href="/docs">All pages of the documentation</a></p>
 <label class="search">Search
 <input type="search" id="search" placeholder="path, field or error"></label>
 <p id="none" hidden>Nothing found.</p>
@@ -62,11 +63,11 @@ ${errorTable()}
 }
 
 function navigationOf({ title, endpoints }: DocsPart): string {
-  const links = endpoints.map(
-    (one) =>
-      `<li data-for="${anchorOf(one)}"><a href="#${anchorOf(one)}">${methodHtml(one)} ` +
-      `<span>${escapeHtml(one.path)}</span></a></li>`,
-  );
+  const links = endpoints.map((one) => {
+    const anchor = endpointAnchor(one);
+    const name = `${methodHtml(one)} <span>${escapeHtml(one.path)}</span>`;
+    return `<li data-for="${anchor}"><a href="#${anchor}">${name}</a></li>`;
+  });
   return `<h2>${escapeHtml(title)}</h2>\n<ul>${links.join("\n")}</ul>`;
 }
 
@@ -92,7 +93,7 @@ function partHtml({ title, endpoints }: DocsPart): string {
 
 function endpointHtml(one: DocumentedEndpoint): string {
   const { summary, description, body, parameters = [], reply, chunk, path } = one;
-  return `<section class="endpoint" id="${anchorOf(one)}" data-method="${one.method}"
+  return `<section class="endpoint" id="${endpointAnchor(one)}" data-method="${one.method}"
  data-path="${escapeHtml(path)}">
 <h3>${methodHtml(one)} <span>${escapeHtml(path)}</span></h3>
 <p class="summary">${escapeHtml(summary)}. <span class="access">${accessOf(one)}</span></p>
@@ -211,6 +212,7 @@ function methodHtml({ method }: DocumentedEndpoint): string {
   return `<b class="method ${method.toLowerCase()}">${method}</b>`;
 }
 
-function anchorOf(one: DocumentedEndpoint): string {
+/** The anchor of an endpoint on the page. */
+export function endpointAnchor(one: Pick<DocumentedEndpoint, "surface" | "id">): string {
   return `${one.surface ?? "program"}-${one.id}`;
 }

@@ -1,5 +1,5 @@
-// Serves the documentation: OpenAPI documents for programs, and one page for people. Both are built
-// from the list of endpoints at the first request.
+// Serves the reference of the API: OpenAPI documents for programs, and one page for people. Both
+// are built from the list of endpoints at the first request.
 
 import project from "../../../package.json";
 import { KEY_PREFIXES } from "../../core/access/keys.ts";
@@ -73,8 +73,8 @@ function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
   return plainEndpoint({
     id: "docsPage",
     method: "GET",
-    path: "/docs",
-    summary: "The documentation for people",
+    path: "/docs/api",
+    summary: "The reference of the API for people",
     reply: Type.Unknown(),
     examples: [],
     run(deps: DocumentationDeps) {

@@ -4,8 +4,8 @@ import { appAlone } from "../../support/api/app-alone.ts";
 
 const api = appAlone();
 
-test("GET /docs has every endpoint, and sends no request to other servers", async () => {
-  const response = await api.get("/docs");
+test("GET /docs/api has every endpoint, and sends no request to other servers", async () => {
+  const response = await api.get("/docs/api");
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(response.headers.get("content-security-policy")).toStartWith("default-src 'none'");
@@ -24,10 +24,10 @@ test("GET /docs has every endpoint, and sends no request to other servers", asyn
 });
 
 test("the page sends requests only if the operator allows it", async () => {
-  const page = await api.get("/docs");
+  const page = await api.get("/docs/api");
   expect(await page.text()).toContain("<body>");
   expect(page.headers.get("content-security-policy")).not.toContain("connect-src");
-  const trying = await appAlone({ docsTryIt: true }).get("/docs");
+  const trying = await appAlone({ docsTryIt: true }).get("/docs/api");
   expect(await trying.text()).toContain("<body data-try>");
   expect(trying.headers.get("content-security-policy")).toContain("connect-src 'self'");
 });

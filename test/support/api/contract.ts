@@ -68,7 +68,7 @@ export function mustBeGuarded(method: string, path: string, { headers }: Respons
 const PUBLIC = new RegExp(
   [
     /^\/(?:\?|$)/,
-    /^\/(?:robots\.txt|sitemap\.xml|openapi\.json)$/,
+    /^\/(?:robots\.txt|llms(?:-full)?\.txt|sitemap\.xml|openapi\.json)$/,
     /^\/(?:api\/v1|console\/api)\/openapi\.json$/,
     /^\/(?:brand|dashboard\/assets)\//,
     /^\/docs(?:\/|$)/,

@@ -48,8 +48,10 @@ describe("no cache may keep and no browser misread an answer to", () => {
 });
 
 test("no page of another site may frame the documentation", async () => {
-  const { headers } = await app.get("/docs");
-  const policy = headers.get("content-security-policy")?.split("; ") ?? [];
-  expect(policy).toContain("frame-ancestors 'none'");
-  expect(policy).toContain("base-uri 'none'");
+  for (const path of ["/docs", "/docs/api", "/docs/clients"]) {
+    const { headers } = await app.get(path);
+    const policy = headers.get("content-security-policy")?.split("; ") ?? [];
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("base-uri 'none'");
+  }
 });

@@ -4,6 +4,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
+import { headingAnchor } from "../../../src/core/text/heading-anchor.ts";
+import { allPages } from "../../../src/site/docs/library.ts";
 
 const PLACES = ["*.md", "docs/**/*.md", "test/*.md", "examples/**/*.md", ".github/**/*.md"];
 const PAGES = PLACES.flatMap((place) => [
@@ -35,14 +37,8 @@ test("every package of the lock file has a checksum, and only registries are ask
   expect(loose.map(([path]) => path)).toEqual([]);
 });
 
-/** The anchor of a heading in links. */
-function anchorOf(heading: string): string {
-  const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "");
-  return words.trim().replaceAll(/\s/g, "-");
-}
-
 function anchorsOf(page: string): string[] {
-  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => headingAnchor(heading));
 }
 
 /** Links of a page to missing files of the project, or to missing headings. */
@@ -74,6 +70,12 @@ test("the index names every page of the documentation", () => {
   const index = read("docs/README.md");
   const pages = [...new Bun.Glob("*.md").scanSync({ cwd: join(PROJECT, "docs") })];
   expect(pages.filter((page) => page !== "README.md" && !index.includes(`(${page})`))).toEqual([]);
+});
+
+test("the image has every page of the documentation site", () => {
+  const left = read(".dockerignore").split("\n").filter(Boolean);
+  const isLeft = (file: string) => left.some((one) => file === one || file.startsWith(`${one}/`));
+  expect(allPages().filter(({ file }) => isLeft(file))).toEqual([]);
 });
 
 test("the license is the whole one that package.json names", () => {

@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { headingAnchor } from "../../../../core/text/heading-anchor.ts";
 import { type GuideDocument, passagesOf, plain } from "../../../../core/text/markdown-passages.ts";
 import type { Progress } from "../../../../upstream/data-file.ts";
 import { documentOf, INDEX_FORMAT, type IndexDocument } from "./search-index.ts";
@@ -103,10 +104,7 @@ function documentationOf(document: GuideDocument, homepage: string): IndexDocume
   return [...sections].map(([path, passages]) => {
     const heading = passages[0]?.headings.at(-1) ?? "";
     const url = new URL(`${homepage}/${document.name}`);
-    url.hash = heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s-]/gu, "")
-      .replaceAll(" ", "-");
+    url.hash = headingAnchor(heading);
     const body = passages.map(({ text }) => plain(text).replace(/\s+/g, " ").trim()).join(" ");
     const given = { title: `Farebox: ${path || document.name}`, text: body };
     return documentOf(url, given, { language: "en" });
