@@ -2,3 +2,6 @@
 
 /** The documentation of the APIs. */
 export const DOCS_URL = "/docs";
+
+/** The settings of agents and SDKs, with the address of this server. */
+export const CLIENTS_URL = `${DOCS_URL}/clients`;

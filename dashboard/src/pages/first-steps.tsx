@@ -7,6 +7,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { ModelsReply } from "../../../src/readings/models.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
+import { CLIENTS_URL } from "../addresses.ts";
 import { modelsQuery } from "../api/queries.ts";
 import { newKeys } from "../new-keys.ts";
 import { Code } from "../parts/code.tsx";
@@ -36,6 +37,11 @@ export function FirstSteps({ overview, account }: FirstStepsProps) {
         </Step>
         <Step index={2} done={hasCalled} title={t.work.steps.call}>
           {hasKey && !hasCalled && <Snippets account={account} surface={open} />}
+          {!hasCalled && (
+            <a className="small" href={CLIENTS_URL} target="_blank" rel="noreferrer">
+              {t.work.steps.clients}
+            </a>
+          )}
           {hasKey && !hasCalled && <p className="small dim">{t.work.steps.waiting}</p>}
         </Step>
         <Step index={3} done={hasPaid} title={t.work.steps.pay}>
