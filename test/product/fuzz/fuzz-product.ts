@@ -57,6 +57,8 @@ const MODELS = [
   ...BAD_MOODS.map((id) => ({ id })),
   { id: "vectors", serves: "embedding" },
   { id: "ranks", serves: "rerank" },
+  { id: "moderator", serves: "moderation", input: "0", output: "0" },
+  { id: "compactor", mood: "ok", form: "responses" },
 ] as const;
 const BAD_MODELS = BAD_MOODS.map((id) => JSON.stringify(id));
 
@@ -145,6 +147,8 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
       ...BAD_MOODS,
       "vectors",
       "ranks",
+      "moderator",
+      "compactor",
     ],
     to: ["ada@example.test", ["ada@example.test", "b@c.test", "Ada@example.test"]],
     reply_to: ["b@c.test"],

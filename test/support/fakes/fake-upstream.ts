@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Received, readRequests } from "../api/read-requests.ts";
 import { replyDetails } from "./fake-details.ts";
-import { replyTo } from "./fake-vectors.ts";
+import { moderationOf, replyTo } from "./fake-vectors.ts";
 import { anthropicWire } from "./wire/anthropic-wire.ts";
 import { responsesWire } from "./wire/responses-wire.ts";
 import type { WireForm } from "./wire/wire-answer.ts";
@@ -50,6 +50,7 @@ export interface FakeUpstream extends AsyncDisposable {
 export const UPSTREAM_SECRET = "org-4f2a secret-zone.example";
 
 const VECTOR_PATHS: ReadonlySet<string> = new Set(["/v1/embeddings", "/v1/rerank"]);
+const MODERATIONS = "/v1/moderations";
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
 /** A client has read the sent bytes within this time: a reset throws away unread ones. */
 const READ_MS = 100;
@@ -171,6 +172,7 @@ async function speak(
 
 const OWN_FORMS: Readonly<Record<string, WireForm>> = {
   "/v1/responses": responsesWire,
+  "/v1/responses/compact": responsesWire,
   "/v1/messages": anthropicWire,
 };
 
@@ -515,6 +517,7 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
       const answer = new Answer(socket, current, slowMs);
       if (current.path === "/v1/models") return answer.json(200, modelList());
       if (VECTOR_PATHS.has(current.path)) return answer.json(200, replyTo(current.body));
+      if (current.path === MODERATIONS) return answer.json(200, moderationOf());
       void Promise.resolve(moodOf(mood)(answer)).catch(() => socket.destroy());
     });
   }

@@ -49,7 +49,7 @@ export interface ProductModel {
   /** The form that its server speaks; by default chat completions. */
   readonly form?: "responses" | "messages" | null;
   /** By default chat. */
-  readonly serves?: "embedding" | "rerank";
+  readonly serves?: "embedding" | "rerank" | "moderation";
   readonly input?: string;
   readonly output?: string;
   readonly freeEligible?: boolean;
