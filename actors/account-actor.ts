@@ -3,22 +3,31 @@
 // no balance, only the access document.
 
 import {
+  type AccessCall,
   type AccessDocument,
+  type AccessKey,
   decideAccess,
   lacksAllowance,
   parseDocument,
 } from "../src/core/access/access.ts";
 import { type Budget, NO_BUDGETS } from "../src/core/access/budgets.ts";
+import {
+  type AccessRefusal,
+  DISABLED,
+  type ModelPatterns,
+  windowLimitOf,
+} from "../src/core/access/key-limits.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
-import type { ApiError, ErrorCode } from "../src/core/errors.ts";
+import type { ApiError } from "../src/core/errors.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
-import type {
-  Account,
-  AccountView,
-  AdmissionRequest,
-  Decision,
-  QuotedDecision,
-  Settlement,
+import {
+  type Account,
+  type AccountView,
+  type AdmissionRequest,
+  type Decision,
+  ModelsChanged,
+  type QuotedDecision,
+  type Settlement,
 } from "./account.ts";
 import {
   budgetsOfCall,
@@ -71,7 +80,8 @@ interface Access {
 /** An admission in progress. */
 interface Attempt extends AdmitArgs {
   readonly access: Access;
-  readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly key: AccessKey;
+  readonly refusal: AccessRefusal | null;
   readonly metadata: string;
 }
 
@@ -119,6 +129,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   #decide(request: AdmissionRequest, isQuote: true): Promise<QuotedDecision>;
   async #decide(request: AdmissionRequest, isQuote: boolean): Promise<Decision | QuotedDecision> {
     let readsLeft = 2;
+    let known: AccessKey | null = null;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
       const key = access.document.keys.get(request.keyId);
@@ -126,6 +137,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#confirmUnknownKey(request.keyId);
         continue;
       }
+      if (request.isChosen === true && known !== null && haveOtherModels(key, known)) {
+        throw new ModelsChanged(`${request.keyId} may call other models now`);
+      }
+      known = key;
       const nowMs = this.deps.clock.now();
       if (readsLeft > 0 && lacksAllowance(access.document, nowMs)) {
         // Read the document again first: a key that was revoked meanwhile must not trigger the
@@ -135,11 +150,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#refresh();
         continue;
       }
-      const { scope, clientIp } = request;
-      const decision = decideAccess(access.document, key, { scope, clientIp, nowMs });
-      const { tier } = decision;
-      const refusal = request.isOpen === true ? null : decision.refusal;
-      const limits = limitsOf(request, tier);
+      const { tier, refusal } = decideAccess(access.document, key, accessCall(request, nowMs));
+      const limits = limitsOf(request, tier, key);
       const cap = capOf(access.document, tier);
       const budgets = budgetsOfCall(request, key.budgets, refusal);
       const markers = isQuote ? NO_MARKERS : markersOfCall(request, refusal);
@@ -148,8 +160,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const tried: Attempt = {
         request,
         isQuote,
+        key,
         access,
         tier,
+        windowLimit: windowLimitOf(key, tier.requestsPerMinute),
         limits,
         cap,
         ref,
@@ -194,6 +208,11 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return viewOf(this.accountId, state, { keyId, budgets: await this.budgetUse(budgets) });
   }
 
+  async modelsOf(keyId: string): Promise<ModelPatterns> {
+    const { document } = this.#access ?? (await this.#refresh());
+    return document.keys.get(keyId)?.models ?? null;
+  }
+
   /** Returns the use that the account and these keys make of their limits now. */
   async use(keyIds: readonly string[]): Promise<AccountUse> {
     const { accountId: account, bucket } = this;
@@ -210,7 +229,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   async checkAccess(): Promise<(keyId: string) => ApiError | null> {
     const { document } = await this.#refresh();
     return (keyId) => {
-      if (!document.keys.has(keyId)) return invalidKey();
+      const key = document.keys.get(keyId);
+      if (key === undefined) return invalidKey();
+      // A call may outlive the end of its key.
+      if (key.isDisabled) return invalidKey(DISABLED);
       return document.state === "active" ? null : inactive(document.state);
     };
   }
@@ -266,8 +288,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   #answer(
     reply: Exclude<AdmitReply, { verdict: ToRepeat | "late" }>,
-    { request, access, tier, limits, cap, budget, budgets, ref, metadata, text, refusal }: Attempt,
+    attempt: Attempt,
   ): Decision | QuotedDecision {
+    const { request, access, key, tier, limits, cap, budget, budgets, ref, refusal } = attempt;
     if (reply.verdict === "short") {
       if (request.isAhead === true) this.deps.brake.notePass(request.keyId);
       return { verdict: "short", funds: reply };
@@ -276,17 +299,19 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     const { rate } = reply;
     if (reply.verdict === "quote") {
       const { code, spendable } = reply;
-      if (code === null) return { refusal: null, isForMoney: false, rate, spendable };
+      if (code === null) return { refusal: null, mayFit: false, rate, spendable };
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
-      const context = { tier, access: refusal?.message, isAsked: false, refusedBy };
+      const context = { tier, key, access: refusal, isAsked: false, refusedBy };
       const error = refusalError({ ...reply, code }, request, context);
-      return { refusal: error, isForMoney: MONEY_REFUSALS.has(code), rate, spendable };
+      const mayFit = MONEY_REFUSALS.has(code) || reply.refusedBy === "tokens";
+      return { refusal: error, mayFit, rate, spendable };
     }
     if (reply.verdict === "refused") {
-      this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, reply);
+      const { accountId, keys } = this;
+      this.deps.brake.note({ accountId, keys, request, limit: attempt.windowLimit }, reply);
       const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);
       const refusedBy = moneyLimit(reply, budgets);
-      const context = { tier, access: refusal?.message, isAsked, refusedBy };
+      const context = { tier, key, access: refusal, isAsked, refusedBy };
       const error = refusalError(reply, request, context);
       const { spendable } = reply;
       const funds = MONEY_REFUSALS.has(reply.code) ? { spendable, refusedBy } : null;
@@ -295,8 +320,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     const { stream, isDetached = false } = request;
     const hold = new OpenHold(this, {
       ref,
-      text,
-      metadata,
+      text: attempt.text,
+      metadata: attempt.metadata,
       stream,
       limits,
       paid: reply.paid,
@@ -310,7 +335,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       this.openCalls += 1;
       this.deps.leases.opened(this.bucket, hold, this);
     }
-    return { verdict: "admitted", hold, rate };
+    return { verdict: "admitted", hold, rate, models: key.models };
   }
 
   #holdRef(
@@ -373,4 +398,15 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     }
     return known.of(metadata);
   }
+}
+
+function haveOtherModels({ models }: AccessKey, other: AccessKey): boolean {
+  return String(models) !== String(other.models);
+}
+
+/** The part of a request that decides access. */
+function accessCall(request: AdmissionRequest, nowMs: number): AccessCall {
+  const { scope, clientIp, metadata, standIns, refusal, isOpen } = request;
+  const model = metadata.service === "models" ? metadata.model : null;
+  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen };
 }

@@ -1,8 +1,9 @@
 // Collects the limits of a call: from the account's tier or plan, from the account holder's own
 // cap, and from the call itself.
 
-import type { AccessDocument } from "../src/core/access/access.ts";
+import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
 import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
+import { RATE_MAX } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
@@ -31,17 +32,35 @@ export function markersOfCall(input: AdmissionRequest, refusal: object | null): 
   return refusal === null && hasMarkers(input) ? (input.markers ?? NO_MARKERS) : NO_MARKERS;
 }
 
-/** The limits in time of a call: its own, and the plan's limit for all keys together. */
-export function limitsOf(input: AdmissionRequest, tier: Tier): readonly Limit[] {
-  const named = input.limits?.(tier) ?? [];
+/**
+ * The limits in time of a call: its own, the plan's limit for all keys together, and those of its
+ * key (D-746). The requests of the key in a minute are its window, which is no limit of these.
+ */
+export function limitsOf(input: AdmissionRequest, tier: Tier, key: AccessKey): readonly Limit[] {
+  const named = input.limits?.(tier) ?? NONE;
   const own = hasMarkers(input) ? [...named, KEYED_CALLS] : named;
   const max = tier.accountRequestsPerMinute;
-  if (max === null) return own;
-  return [
-    { name: PLAN_REQUESTS, kind: "requests", max, weight: 1, code: "rate_limit_exceeded" },
-    ...own,
-  ];
+  const { requestsPerDay, tokensPerMinute } = key;
+  if (max === null && requestsPerDay === null && tokensPerMinute === null) return own;
+  const limits: Limit[] = [];
+  if (max !== null) limits.push({ ...REQUESTS, name: PLAN_REQUESTS, kind: "requests", max });
+  if (requestsPerDay !== null) {
+    const name = `${PLAN_REQUESTS}.${key.id}`;
+    limits.push({ ...REQUESTS, name, kind: "requests_day", max: requestsPerDay });
+  }
+  if (tokensPerMinute !== null && input.tokens !== undefined) {
+    const weight = Math.min(input.tokens, TOKENS_MAX);
+    const name = `tokens.${key.id}`;
+    limits.push({ ...REQUESTS, name, kind: "tokens", max: tokensPerMinute, weight });
+  }
+  limits.push(...own);
+  return limits;
 }
+
+const NONE: readonly Limit[] = Object.freeze([]);
+const REQUESTS = { weight: 1, code: "rate_limit_exceeded" } as const;
+/** More than any limit, and exact in a double. */
+const TOKENS_MAX = 2 * RATE_MAX;
 
 /** The smaller of the tier's monthly cap and the account holder's own. */
 export function capOf(document: AccessDocument, tier: Tier): NanoUsd {

@@ -2,6 +2,7 @@
 // of the call.
 
 import type { Budget, HeldBudget } from "../src/core/access/budgets.ts";
+import type { KeyLimits, ModelPatterns } from "../src/core/access/key-limits.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
 import type { CancelSignal } from "../src/core/cancellation.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
@@ -12,14 +13,14 @@ export type { KeyIdentity } from "../src/core/access/keys.ts";
 export type { CallMetadata, Outcome };
 
 /**
- * A limit in time, besides the request window of the key. A window of `requests` counts each
- * request that no such window refuses. A `minute` (any 60 s) and a `day` (UTC) count admitted calls
- * only; what a settlement gives back can be used again.
+ * A limit in time, besides the request window of the key. `requests` (any 60 s) and `requests_day`
+ * (UTC) count each request that no such limit refuses. A `minute` (any 60 s), `tokens` (any 60 s)
+ * and a `day` (UTC) count admitted calls only; what a settlement gives back can be used again.
  */
 export interface Limit {
   /** The name of the count. It is part of the Redis key: an account has one count for each name. */
   readonly name: string;
-  readonly kind: "requests" | "minute" | "day";
+  readonly kind: "requests" | "requests_day" | "minute" | "tokens" | "day";
   readonly max: number;
   readonly weight: number;
   /** The error code of a call that would exceed the limit. */
@@ -34,9 +35,15 @@ export interface AdmissionRequest {
   readonly scope: Scope | null;
   readonly clientIp: string;
   readonly metadata: CallMetadata;
+  /** The ids of further models that may serve the call, beside that of its metadata. */
+  readonly standIns?: readonly string[] | undefined;
+  /** The service chose the models by `modelsOf`. If that has changed, `ModelsChanged` says so. */
+  readonly isChosen?: boolean | undefined;
   /** The upper bound of the cost. */
   readonly bound: NanoUsd;
   readonly freeEligible: boolean;
+  /** The most tokens of prompt and reply; omitted for a call without tokens. */
+  readonly tokens?: number | undefined;
   /** True if the call takes one of the account's stream slots. */
   readonly stream: boolean;
   /** The call uses no upstream and ends at once: it does not count as an open call. */
@@ -59,8 +66,8 @@ export interface AdmissionRequest {
    */
   readonly markers?: readonly string[] | undefined;
   /**
-   * The caller will try again before refusing for money: if the balance is short, the request is
-   * counted, but not refused or logged.
+   * The caller will try again with a lower bound before it refuses for money or tokens: if one of
+   * them is short, the request is counted, but not refused or logged.
    */
   readonly tentative?: boolean | undefined;
   /** An earlier try of this request returned `short`: the window has already counted it. */
@@ -106,7 +113,13 @@ export interface MoneyLimit {
 
 /** The account's decision on a request for admission. */
 export type Decision =
-  | { readonly verdict: "admitted"; readonly hold: Hold; readonly rate: RateLimits }
+  | {
+      readonly verdict: "admitted";
+      readonly hold: Hold;
+      readonly rate: RateLimits;
+      /** The models that the key may call. */
+      readonly models: ModelPatterns;
+    }
   | {
       readonly verdict: "refused";
       readonly error: ApiError;
@@ -124,8 +137,8 @@ export type Decision =
 export interface QuotedDecision extends Funds {
   /** Null if the call would be admitted. */
   readonly refusal: ApiError | null;
-  /** True if the refusal is about money (402). */
-  readonly isForMoney: boolean;
+  /** True if the refusal is about money (402) or tokens: a lower bound may pass. */
+  readonly mayFit: boolean;
   readonly rate: RateLimits;
 }
 
@@ -232,7 +245,7 @@ export interface AccountView {
   readonly monthHeld: NanoUsd;
   /** The account holder's own monthly cap. */
   readonly ownCap: NanoUsd | null;
-  readonly key: {
+  readonly key: KeyLimits & {
     readonly id: string;
     readonly name: string;
     readonly scopes: readonly Scope[];
@@ -255,12 +268,18 @@ export interface BudgetUse extends Budget {
   readonly renewsAtMs: number | null;
 }
 
+/** A key may call other models than those that a service chose from; nothing was counted. */
+export class ModelsChanged extends Error {
+  override readonly name = "ModelsChanged";
+}
+
 /** The only way to an account's money and limits. Obtained from `AccountActors.of(identity)`. */
 export interface Account {
   /**
    * Decides on one call in one script. Never throws for a refusal. Throws `service_unavailable`
    * when Redis does not reply, or Postgres does not when the wallet must be rebuilt; nothing was
-   * charged. A key that was revoked meanwhile is refused with `invalid_api_key`.
+   * charged. A key that was revoked meanwhile is refused with `invalid_api_key`. Throws
+   * `ModelsChanged` only for a call whose models are chosen.
    */
   admit(input: AdmissionRequest): Promise<Decision>;
   /**
@@ -269,6 +288,11 @@ export interface Account {
    */
   quote(input: AdmissionRequest): Promise<QuotedDecision>;
   view(keyId: string): Promise<AccountView>;
+  /**
+   * The models that a key may call, as this process knows: admission decides. It needs no answer of
+   * Redis, unless the process has not used the account before.
+   */
+  modelsOf(keyId: string): Promise<ModelPatterns>;
 }
 
 export interface AccountActors {

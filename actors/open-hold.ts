@@ -196,7 +196,7 @@ export class OpenHold implements Hold {
     this.#settlement ??= this.#resolve({
       cost,
       outcome: outcomeText(outcome),
-      unused: unusedOf(this.terms.limits, unused),
+      unused: unusedOf(this.terms.limits, unused, outcome),
     });
     return this.#settlement;
   }
@@ -325,14 +325,24 @@ export function weightsOf(limits: DetachedHold["limits"]): Readonly<Record<strin
   return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
 }
 
-/** The counts to give back, in the form that the script takes; never counted requests. */
+/**
+ * The counts to give back, in the form that the script takes: those in `unused`, but never counted
+ * requests; of tokens by default what the call did not take.
+ */
 export function unusedOf(
   limits: DetachedHold["limits"],
   unused: Readonly<Record<string, number>>,
+  { promptTokens, completionTokens }: Partial<Outcome> = {},
 ): SettleOpenArgs["unused"] {
   // Most calls have no limits of their own.
   if (limits.length === 0) return NOTHING_UNUSED;
+  const tokens = (promptTokens ?? 0) + (completionTokens ?? 0);
   return limits
-    .map(({ name, kind }) => ({ name, kind, count: unused[name] ?? 0 }))
-    .filter(({ kind, count }) => kind !== "requests" && count > 0);
+    .filter(({ kind }) => kind !== "requests" && kind !== "requests_day")
+    .map(({ name, kind, weight }) => ({
+      name,
+      kind,
+      count: unused[name] ?? (kind === "tokens" ? weight - tokens : 0),
+    }))
+    .filter(({ count }) => count > 0);
 }

@@ -29,6 +29,8 @@ export interface RefusedKey {
   readonly accountId: string;
   readonly keys: BucketKeys;
   readonly request: AdmissionRequest;
+  /** The requests that the key may make in any 60 seconds. */
+  readonly limit: number;
 }
 
 /** The refusals of one key in one minute. */
@@ -71,9 +73,9 @@ export class RefusalBrake {
     if (count === undefined || this.#deps.clock.now() >= count.untilMs) return null;
     count.refused += 1;
     count.uncounted += 1;
-    const { rate } = count;
+    const { rate, of } = count;
     const message =
-      `This key was refused more than ${TIMES_ITS_LIMIT} times its ${rate.limit} requests a ` +
+      `This key was refused more than ${TIMES_ITS_LIMIT} times its ${of.limit} requests a ` +
       "minute: wait for Retry-After";
     const error = new ApiError("rate_limit_exceeded", message, {
       retryAfterSeconds: Math.max(1, rate.resetSeconds),
@@ -108,7 +110,7 @@ export class RefusalBrake {
     count.refused += 1;
     count.rate = rate;
     count.isUnread = BEFORE_BODY.has(code);
-    if (count.refused <= TIMES_ITS_LIMIT * rate.limit) return;
+    if (count.refused <= TIMES_ITS_LIMIT * of.limit) return;
     count.untilMs = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS;
   }
 

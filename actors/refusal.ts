@@ -2,6 +2,7 @@
 
 import { type InactiveState, inactiveMessage } from "../src/core/access/access.ts";
 import { type Budget, budgetWords } from "../src/core/access/budgets.ts";
+import type { AccessRefusal, KeyRates } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
@@ -22,8 +23,9 @@ const TOP_UP_SECONDS = 5;
 
 export interface RefusalContext {
   readonly tier: Tier;
-  /** The message of the access decision; undefined if it does not refuse. */
-  readonly access: string | undefined;
+  readonly key: KeyRates;
+  /** The refusal of the access decision; null if it does not refuse. */
+  readonly access: AccessRefusal | null;
   /** True if the refusal has requested an automatic top-up. */
   readonly isAsked: boolean;
   readonly refusedBy: MoneyLimit | null;
@@ -35,22 +37,21 @@ export interface RefusalContext {
 export function refusalError(
   reply: Omit<RefusedReply, "verdict">,
   input: AdmissionRequest,
-  { tier, access: accessMessage, isAsked, refusedBy }: RefusalContext,
+  { tier, key, access, isAsked, refusedBy }: RefusalContext,
 ): ApiError {
   const { code } = reply;
   if (input.refusal?.code === code) return input.refusal;
-  if (accessMessage !== undefined && code !== "rate_limit_exceeded") {
-    return new ApiError(code, accessMessage);
+  if (access?.code === code) {
+    const { message, param } = access;
+    return new ApiError(code, message, param === undefined ? {} : { param });
   }
-  if (reply.byOpenCalls) {
+  if (reply.refusedBy === "calls") {
     const message = `The ${tier.name} ${tier.kind} may have ${tier.openCalls} calls open at once`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
+  if (reply.refusedBy === "tokens") return tokensExceeded(reply, input, key);
   if (code === "rate_limit_exceeded") {
-    const { limit } = reply.rate;
-    const isKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;
-    const who = isKeys ? "One key" : `The ${tier.name} ${tier.kind}`;
-    const message = `${who} allows ${limit} requests a minute`;
+    const message = requestWords(reply, tier, key);
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
   if (code === "too_many_streams") {
@@ -99,6 +100,31 @@ function idempotencyRefusal(
     default:
       return null;
   }
+}
+
+type LimitReply = Pick<RefusedReply, "rate" | "retrySeconds" | "refusedBy">;
+
+function requestWords({ rate: { limit }, refusedBy }: LimitReply, tier: Tier, key: KeyRates) {
+  if (refusedBy === "requests_day") return `This key allows ${limit} requests a day`;
+  const isOneKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;
+  const one = isOneKeys ? "One key" : `The ${tier.name} ${tier.kind}`;
+  const who = limit === key.requestsPerMinute ? "This key" : one;
+  return `${who} allows ${limit} requests a minute`;
+}
+
+/** A call of more tokens than a minute allows can never pass, so it is not asked to wait. */
+function tokensExceeded(
+  { retrySeconds }: LimitReply,
+  { tokens = 0 }: AdmissionRequest,
+  { tokensPerMinute }: KeyRates,
+): ApiError {
+  const allowed = `this key allows ${tokensPerMinute} a minute`;
+  const message = `The call may take up to ${tokens} tokens; ${allowed}`;
+  if (tokens > (tokensPerMinute ?? 0)) {
+    const help = `${message}: shorten the prompt, or ask for fewer output tokens`;
+    return new ApiError("rate_limit_exceeded", help);
+  }
+  return new ApiError("rate_limit_exceeded", message, { retryAfterSeconds: retrySeconds });
 }
 
 /** The months of an account and of a key, in the words of `budgetWords`. */

@@ -13,6 +13,7 @@ import {
   type KeysDeps,
   renameConsoleKey,
   revokeConsoleKey,
+  setKeyLimits,
 } from "./console/keys.ts";
 import { type LimitsDeps, setAccountBudget, setCap, setKeyBudget } from "./console/limits.ts";
 import type { BillingDeps } from "./console/money/billing.ts";
@@ -117,6 +118,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   createConsoleKey,
   revokeConsoleKey,
   renameConsoleKey,
+  setKeyLimits,
   setCap,
   setAccountBudget,
   setKeyBudget,

@@ -4,11 +4,11 @@
 --       the call has any, then limits, then the budgets if the call names any
 -- ARGV  1 packed: now_ms or 0, version, window limit, bound, free credit may pay (0/1), takes a
 --         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
---         hold without a process or 0, refusal precedes the window (0/1), attempt (0 only,
---         1 tentative, 2 counted before, 3 open to accounts that owe, 4 ahead of its body,
---         5 tentative and counted before, 6 a quote), refused requests a minute that get rows of
---         their own, latency of a refusal, ms, when this was sent, ms, how long it is valid, ms,
---         how many keys are marked and markers; then a refusal code or ''
+--         hold without a process or 0, rank of the refusal (0, 1 before the window, 2 also before a
+--         debt), attempt (0 only, 1 tentative, 2 counted before, 3 open to accounts that owe,
+--         4 ahead of its body, 5 tentative and counted before, 6 a quote), refused requests a
+--         minute that get rows of their own, latency of a refusal, ms, when this was sent, ms, how
+--         long it is valid, ms, how many keys are marked and markers; then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs
 --       4.. if it has markers, the content of each (see markers.lua); then of each limit: kind,
 --       limit, weight, code (see limits.lua); then of all budgets packed: number, span, cap, owner
@@ -25,15 +25,15 @@
 --       { 'short', packed spendable } tentative: the bound does not fit; ahead of its body: the
 --         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
---         limit of open calls (0/1), place of the budget that refused it or 0, rest of the cap or
---         budget, end of that budget's span or 0, and then the request whose marker refused it }
---         refused; no money was changed
+--         limit of open calls (1), of tokens (2), of the requests of a day (3) or else 0, place of
+--         the budget that refused it or 0, rest of the cap or budget, end of that budget's span or
+--         0, and then the request whose marker refused it } refused; no money was changed
 --       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
 --         nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 
 local given, version, limit, bound, eligible, stream, stream_limit, call_limit, cap, budget,
-  deadline_ms, outranks, attempt, rows_max, latency_ms, sent, valid_ms, marks,
+  deadline_ms, rank, attempt, rows_max, latency_ms, sent, valid_ms, marks,
   after = unpack_record('<dddddddddddddddddd', ARGV[1])
 local request, text, refusal = ARGV[2], ARGV[3], string_sub(ARGV[1], after)
 local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[6]
@@ -87,11 +87,11 @@ local is_counted = attempt == 2 or attempt == 5
   or (full and (attempt == 1 or attempt == 4 or refusal ~= '') and redis_call('GET', op) == 'S')
 local window_full = full and not is_counted
 local code, refused_by = nil, ''
-if refusal == 'account_inactive' then code = refusal
+if rank == 2 then code = refusal
 -- Cannot happen (SPEC 3.1). If it does, nothing is served until an operator has found the reason.
 elseif w.paid < 0 or w.free < 0 then code = 'account_inactive'
 elseif w.owed > 0 and attempt ~= 3 then code = 'payment_required'
-elseif refusal ~= '' and outranks == 1 then code = refusal
+elseif refusal ~= '' and rank == 1 then code = refusal
 elseif window_full then code, refused_by = 'rate_limit_exceeded', 'requests'
 elseif refusal ~= '' then code = refusal
 elseif marker_code then code = marker_code
@@ -114,7 +114,8 @@ if attempt == 6 then
 end
 
 local for_money = IS_FOR_MONEY[code]
-local goes_on = (for_money and (attempt == 1 or attempt == 5)) or (attempt == 4 and not code)
+local may_fit = for_money or refused_by == 'tokens'
+local goes_on = (may_fit and (attempt == 1 or attempt == 5)) or (attempt == 4 and not code)
 if goes_on and not sent_before(holds, request, bucket.epoch) then
   -- The first try counts the request, so the window also limits how often a prompt is tokenised.
   if not redis_call('GET', op) then

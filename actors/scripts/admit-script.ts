@@ -1,6 +1,7 @@
 // Admission as a typed script. Its contract is the header of admit.lua.
 
 import { BUDGET_OWNERS, type Budget, NO_BUDGETS, SPANS } from "../../src/core/access/budgets.ts";
+import type { AccessRefusal } from "../../src/core/access/key-limits.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/access/limits.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
 import { markerContent } from "../../src/core/journal/marker.ts";
@@ -50,8 +51,10 @@ export interface AdmitArgs extends Timed {
   /** The version of the access document. */
   readonly version: number;
   /** The refusal by the access document; null if that admits the call. */
-  readonly refusal: { readonly code: ErrorCode } | null;
+  readonly refusal: Pick<AccessRefusal, "code"> | null;
   readonly tier: Tier;
+  /** The requests of its key in any 60 seconds. */
+  readonly windowLimit: number;
   readonly limits: readonly Limit[];
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
@@ -84,6 +87,9 @@ export type AdmitReply =
   | RefusedReply
   | ({ readonly verdict: "quote"; readonly code: ErrorCode | null } & RefusalNumbers);
 
+/** Limits by the numbers that the script gives them in a refusal. */
+const REFUSED_BY = [null, "calls", "tokens", "requests_day"] as const;
+
 /** The figures that a refusal gives. */
 interface RefusalNumbers {
   readonly nowMs: number;
@@ -91,8 +97,8 @@ interface RefusalNumbers {
   readonly spendable: NanoUsd;
   /** The time until the exceeded limit has room again. */
   readonly retrySeconds: number;
-  /** True if the limit of open calls refused the call. */
-  readonly byOpenCalls: boolean;
+  /** Set if one of these limits refused the call. */
+  readonly refusedBy: (typeof REFUSED_BY)[number];
   /** The place of the budget that refused the call, from 0 on; null if none did. */
   readonly byBudget: number | null;
   /** The part of the cap or budget that is left. */
@@ -149,13 +155,13 @@ function packBudgets(budgets: readonly Budget[]): Buffer {
 }
 
 function packNumbers(
-  { request, isQuote, tier, nowMs, aboutMs, version, cap, budget, markers }: AdmitArgs,
+  { request, isQuote, tier, windowLimit, nowMs, aboutMs, version, cap, budget, markers }: AdmitArgs,
   refusal: ErrorCode | null,
 ): Buffer {
   return pack(
     nowMs,
     version,
-    tier.requestsPerMinute,
+    windowLimit,
     toDouble(request.bound),
     request.freeEligible ? 1 : 0,
     request.stream ? 1 : 0,
@@ -164,7 +170,7 @@ function packNumbers(
     toDouble(cap),
     budget === null ? -1 : toDouble(budget),
     request.isDetached === true ? LEASE_MS : 0,
-    refusal !== null && BEFORE_WINDOW.has(refusal) ? 1 : 0,
+    rankOf(refusal),
     ATTEMPTS[isQuote ? "quote" : attemptOf(request)],
     REFUSED_ROWS_PER_MINUTE,
     Math.round(request.elapsedMs),
@@ -172,6 +178,12 @@ function packNumbers(
     ADMISSION_VALID_MS,
     markers.length === 0 ? 0 : 1 + markers.length,
   );
+}
+
+/** Says whether a refusal precedes the request window, and the debt of an account. */
+function rankOf(refusal: ErrorCode | null): 0 | 1 | 2 {
+  if (refusal === null || !BEFORE_WINDOW.has(refusal)) return 0;
+  return refusal === "invalid_api_key" || refusal === "account_inactive" ? 2 : 1;
 }
 
 /**
@@ -253,7 +265,7 @@ function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
     resetMs = 0,
     spendable = 0,
     retryMs = 0,
-    byCalls = 0,
+    by = 0,
     place = 0,
     left = 0,
     renewsAtMs = 0,
@@ -263,7 +275,7 @@ function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
     rate: { limit, remaining, resetSeconds: inSeconds(resetMs) },
     spendable: nanoOf(spendable),
     retrySeconds: inSeconds(retryMs),
-    byOpenCalls: byCalls === 1,
+    refusedBy: REFUSED_BY[by] ?? null,
     byBudget: place === 0 ? null : place - 1,
     left: nanoOf(left),
     renewsAtMs: renewsAtMs || null,

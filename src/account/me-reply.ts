@@ -47,7 +47,9 @@ export const Me = named("Account", {
     resets_at: time("When the next month begins"),
   }),
   limits: Type.Object({
-    requests_per_minute: count("Of one key"),
+    requests_per_minute: count("Of this key"),
+    requests_per_day: nullable(count("Of this key in a UTC day; null without a limit")),
+    tokens_per_minute: nullable(count("Of this key's prompts and replies; null without a limit")),
     concurrent_streams: count("Of the account"),
     open_streams: count("Streams that are open now"),
   }),
@@ -58,6 +60,10 @@ export const Me = named("Account", {
     scopes: scopes("What this key may use"),
     budget_usd: nullable(usdAmount("What this key may spend in a month")),
     spent_usd: usdAmount("What it spent in this month"),
+    models: nullable(
+      Type.Array(text(), { description: "The models that it may call, `*` for any characters" }),
+    ),
+    ends_at: nullable(time("From when on it is refused")),
   }),
   budgets: Type.Array(
     Type.Object({
@@ -95,7 +101,13 @@ export const ME_EXAMPLE = {
     own_cap_usd: null,
     resets_at: "2026-12-01T00:00:00.000Z",
   },
-  limits: { requests_per_minute: 20, concurrent_streams: 2, open_streams: 0 },
+  limits: {
+    requests_per_minute: 20,
+    requests_per_day: null,
+    tokens_per_minute: null,
+    concurrent_streams: 2,
+    open_streams: 0,
+  },
   services: ["models"],
   key: {
     id: "key_0351Ki6Po6Ze8c7RSniYDy",
@@ -103,6 +115,8 @@ export const ME_EXAMPLE = {
     scopes: ["models"],
     budget_usd: null,
     spent_usd: 0,
+    models: null,
+    ends_at: null,
   },
   budgets: [],
   svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },

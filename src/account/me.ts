@@ -1,5 +1,6 @@
 import type { AccountView, BudgetUse } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
+import { windowLimitOf } from "../core/access/key-limits.ts";
 import { nextTier } from "../core/access/limits.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/money.ts";
@@ -41,7 +42,9 @@ function accountJson(view: AccountView, requestId: string): object {
       resets_at: new Date(Date.UTC(Math.floor(view.month / 100), view.month % 100)).toISOString(),
     },
     limits: {
-      requests_per_minute: view.tier.requestsPerMinute,
+      requests_per_minute: windowLimitOf(view.key, view.tier.requestsPerMinute),
+      requests_per_day: view.key.requestsPerDay,
+      tokens_per_minute: view.key.tokensPerMinute,
       concurrent_streams: view.tier.streams,
       open_streams: view.openStreams,
     },
@@ -52,6 +55,8 @@ function accountJson(view: AccountView, requestId: string): object {
       scopes: view.key.scopes,
       budget_usd: moneyOrNull(view.key.monthlyLimit),
       spent_usd: toJsonNumber(view.key.monthSpent),
+      models: view.key.models,
+      ends_at: timeOrNull(view.key.endsAtMs),
     },
     budgets: view.budgets.map(budgetJson),
     svc: { request_id: requestId, cost_usd: toJsonNumber(ZERO) },

@@ -7,7 +7,7 @@ import type { PlanName } from "../core/access/limits.ts";
 import { type Surface, scopesOfSurface } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money/money.ts";
-import { findKey, renameKey } from "../store/accounts/account-keys.ts";
+import { type ChangedKey, changeKey, findKey } from "../store/accounts/account-keys.ts";
 import {
   type AccountChange,
   AccountClosed,
@@ -167,16 +167,16 @@ export async function findOwnKey(
   return key;
 }
 
-/** Gives a key another name, unless it is revoked. @throws AdministrationError */
-export async function renameOwnKey(
+/** Changes the name or the limits of a key, unless it is revoked. @throws AdministrationError */
+export async function changeOwnKey(
   deps: AdministrationDeps,
   account: Pick<AccountRow, "number" | "id" | "bucket">,
-  named: { readonly keyId: string; readonly name: string },
+  changed: Omit<ChangedKey, "account">,
 ): Promise<Done> {
-  const { id } = await findOwnKey(deps, account, named.keyId);
-  const key = { account: account.number, ...named };
-  if (!(await renameKey(deps.accounts.deps.database, key, deps.also))) {
-    throw new AdministrationError("wrong_state", `The key ${id} is revoked and cannot be renamed`);
+  const { id } = await findOwnKey(deps, account, changed.keyId);
+  const key = { account: account.number, ...changed };
+  if (!(await explained(account, changeKey(deps.accounts.deps.database, key, deps.also)))) {
+    throw new AdministrationError("wrong_state", `The key ${id} is revoked and cannot be changed`);
   }
   return { id, applied: await apply(deps, account) };
 }

@@ -78,7 +78,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, { request, catalogue, accou
     models: choice.models,
     svcMembers: (served, settlement) => ({
       ...creditsLeft(served, settlement),
-      auto: explainChoice(choice, served.tried),
+      auto: explainChoice({ ...choice, models: served.ofKey ?? choice.models }, served.tried),
     }),
   };
 };

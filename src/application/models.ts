@@ -1,4 +1,5 @@
 import { withoutCost } from "../calls/account.ts";
+import { type ModelPatterns, mayCallModel } from "../core/access/key-limits.ts";
 import { firstRow } from "../core/money/call-cost.ts";
 import { pricePerUnit } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
@@ -81,7 +82,10 @@ export const applicationModels = endpoint({
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare: () => null,
   run: ({ deps, call }: EndpointContext<ChatDeps>) =>
-    withoutCost(deps.calls, call, { service: "models", answer: async () => listJson(deps) }),
+    withoutCost(deps.calls, call, {
+      service: "models",
+      answer: async () => listJson(deps, call.models),
+    }),
   answer: (_context, _, json) => ({ json }),
 });
 
@@ -101,30 +105,41 @@ export const applicationModel = endpoint({
   reply: ApplicationModel,
   errors: ["model_not_found"],
   examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
-  prepare: (_, { deps, params: { id = "" } }: EndpointContext<ChatDeps>) => oneJson(deps, id),
-  run: ({ deps, call }, json) =>
-    withoutCost(deps.calls, call, { service: "models", answer: async () => json }),
+  prepare(_, { deps, params: { id = "" } }: EndpointContext<ChatDeps>) {
+    oneJson(deps, id, null);
+    return id;
+  },
+  run: ({ deps, call }, id) =>
+    withoutCost(deps.calls, call, {
+      service: "models",
+      answer: async () => oneJson(deps, id, call.models),
+    }),
   answer: (_context, _, json) => ({ json }),
 });
 
-function listJson({ catalogue, pauses }: ChatDeps): string {
+function listJson({ catalogue, pauses }: ChatDeps, patterns: ModelPatterns): string {
   const offered = catalogue();
-  const callable = chatModels(offered).filter(({ id }) => !isPaused(pauses, id));
-  const data = [autoJson(offered), ...callable.map(entryJson)];
+  const allowed = chatModels(offered, patterns);
+  const callable = allowed.filter(({ id }) => !isPaused(pauses, id));
+  const auto = allowed.length === 0 ? [] : [autoJson(offered, allowed)];
+  const data = [...auto, ...callable.map(entryJson)];
   return JSON.stringify({ object: "list", data });
 }
 
-function oneJson({ catalogue, pauses }: ChatDeps, id: string): string {
+/** @throws ApiError for a model that is not in the list of a key with these patterns */
+function oneJson({ catalogue, pauses }: ChatDeps, id: string, patterns: ModelPatterns): string {
   const offered = catalogue();
-  if (id === AUTO_MODEL) return JSON.stringify(autoJson(offered));
-  const model = offered.models.get(id);
-  if (model === undefined || !servesChat(model) || isPaused(pauses, id))
-    throw noModel("/api/v1/models");
+  const allowed = chatModels(offered, patterns);
+  if (id === AUTO_MODEL && allowed.length > 0) return JSON.stringify(autoJson(offered, allowed));
+  const model = allowed.find((one) => one.id === id);
+  if (model === undefined || isPaused(pauses, id)) throw noModel("/api/v1/models");
   return JSON.stringify(entryJson(model));
 }
 
-function chatModels({ models }: ChatCatalogue): readonly ModelEntry[] {
-  return [...models.values()].filter(servesChat);
+function chatModels({ models }: ChatCatalogue, patterns: ModelPatterns): readonly ModelEntry[] {
+  return [...models.values()].filter(
+    (model) => servesChat(model) && mayCallModel(patterns, model.id),
+  );
 }
 
 /** The fields that clients of OpenRouter read are next to those of SPEC 2.2. */
@@ -146,8 +161,8 @@ function entryJson(model: ModelEntry): object {
 /**
  * OpenRouter lists its own automatic model like this: a price of -1 means that of the chosen model.
  */
-function autoJson(catalogue: ChatCatalogue): object {
-  const lengths = chatModels(catalogue).map(({ contextTokens }) => contextTokens);
+function autoJson(catalogue: ChatCatalogue, models: readonly ModelEntry[]): object {
+  const lengths = models.map(({ contextTokens }) => contextTokens);
   return {
     id: AUTO_MODEL,
     object: "model",

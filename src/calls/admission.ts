@@ -30,6 +30,8 @@ export class Admission<
       keyId: identity.keyId,
       scope: terms.scope,
       clientIp: call.clientIp,
+      standIns: terms.standIns,
+      isChosen: terms.isChosen,
       metadata: {
         endpoint: call.endpoint,
         service: terms.service,
@@ -41,6 +43,7 @@ export class Admission<
       },
       markers: markers ?? undefined,
       bound: terms.bound,
+      tokens: terms.tokens,
       freeEligible: terms.freeEligible,
       stream: terms.stream,
       isBrief: terms.isBrief,
@@ -60,7 +63,10 @@ export class Admission<
     const { call, terms } = this;
     const { tracer } = this.deps;
     if (decision.verdict !== "short") call.rate = decision.rate;
-    if (decision.verdict === "admitted") tracer?.admitted(call, terms, decision.hold);
+    if (decision.verdict === "admitted") {
+      call.models = decision.models;
+      tracer?.admitted(call, terms, decision.hold);
+    }
     if (decision.verdict === "refused") tracer?.refused(call, terms, decision.error);
     return decision;
   }

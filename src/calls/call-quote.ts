@@ -36,6 +36,7 @@ export class CallQuote implements QuoteListener {
           admit: async (request) => this.#answer(request, () => account.quote(request)),
           quote: (request) => account.quote(request),
           view: (keyId) => account.view(keyId),
+          modelsOf: (keyId) => account.modelsOf(keyId),
         };
       },
       refusesUnread: () => false,
@@ -73,7 +74,7 @@ export class CallQuote implements QuoteListener {
     const decision = await quote();
     this.#decision = decision;
     // The call then counts its prompt, and asks again.
-    if (tentative === true && decision.isForMoney) return { verdict: "short", funds: decision };
+    if (tentative === true && decision.mayFit) return { verdict: "short", funds: decision };
     const error = new ApiError("service_unavailable", "This is a quote");
     return { verdict: "refused", error, rate: decision.rate, funds: null };
   }

@@ -9,6 +9,7 @@ import type {
   Outcome,
   RateLimits,
 } from "../../actors/account.ts";
+import type { ModelPatterns } from "../core/access/key-limits.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal/journal.ts";
@@ -44,6 +45,8 @@ export interface Call {
   upstreamMs: number;
   /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
+  /** The models that its key may call; null before admission, and for every model. */
+  models: ModelPatterns;
   /** The most that its caller lets it cost; null without a cap. */
   maxCost: NanoUsd | null;
   /** The markers of its idempotency key, of the current secret first; null without one. */

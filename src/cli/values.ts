@@ -1,15 +1,19 @@
 // Reads the values of options and arguments. Every error names the wrong option or argument.
 
+import { type ModelPatterns, RATE_MAX } from "../core/access/key-limits.ts";
 import type { Scope } from "../core/access/services.ts";
 import { type IdKind, isId } from "../core/ids.ts";
 import { type NanoUsd, usd } from "../core/money/money.ts";
 import {
   addressesFrom,
   amountFrom,
+  futureFrom,
   isUsualYear,
   lineFrom,
+  modelsFrom,
   positiveAmountFrom,
   scopesFrom,
+  tagsFrom,
   USUAL_YEARS,
   wrongField,
 } from "../core/text/field-rules.ts";
@@ -124,6 +128,41 @@ export function addressesOf(input: Input, option: string): readonly string[] {
   if (!input.values.has(option)) return [];
   const entries = listOf(input, option);
   return checked(option, () => addressesFrom(entries));
+}
+
+/** Patterns of models; null for the word `any`, undefined if the option is not given. */
+export function modelsOf(input: Input, option: string): ModelPatterns | undefined {
+  if (!input.values.has(option)) return undefined;
+  if (nameAmong(["any"], input.values.get(option)) !== undefined) return null;
+  const patterns = listOf(input, option);
+  return checked(option, () => modelsFrom(patterns));
+}
+
+/** A whole number above zero; null for the word `any`, undefined if the option is not given. */
+export function rateOf({ values }: Input, option: string): number | null | undefined {
+  const text = values.get(option);
+  if (text === undefined) return undefined;
+  if (nameAmong(["any"], text) !== undefined) return null;
+  const rate = Number(text);
+  if (/^[1-9]\d*$/.test(text) && rate <= RATE_MAX) return rate;
+  throw new UsageError(
+    `--${option} must be a whole number from 1 to ${RATE_MAX}, but is '${text}'`,
+  );
+}
+
+/** Tags of a key; none for the word `none`, undefined if the option is not given. */
+export function tagsOf(input: Input, option: string): readonly string[] | undefined {
+  if (!input.values.has(option)) return undefined;
+  if (nameAmong(["none"], input.values.get(option)) !== undefined) return [];
+  const tags = listOf(input, option);
+  return checked(option, () => tagsFrom(tags));
+}
+
+/** A time to come; null for the word `none`, undefined if the option is not given. */
+export function endOf(input: Input, option: string): Date | null | undefined {
+  if (nameAmong(["none"], input.values.get(option)) !== undefined) return null;
+  const time = timeOf(input, option);
+  return time === null ? undefined : checked(option, () => futureFrom(time, input.nowMs));
 }
 
 /** A name in one line. */

@@ -1,8 +1,17 @@
-// Changes of the keys of an account: POST …/keys, …/keys/{key}/revoke and …/keys/{key}/rename
+// Changes of the keys of an account: POST …/keys, and …/keys/{key}/revoke, …/rename and …/limits
 
-import { createKey, findOwnKey, renameOwnKey, revokeKey } from "../accounts/administration.ts";
+import { changeOwnKey, createKey, findOwnKey, revokeKey } from "../accounts/administration.ts";
+import { type KeyChange, type KeyRates, keyChangeWords } from "../core/access/key-limits.ts";
+import { ApiError } from "../core/errors.ts";
 import { nested, sampleOf, text, type WireOf } from "../core/records.ts";
-import { addressesFrom, amountFrom, scopesFrom } from "../core/text/field-rules.ts";
+import {
+  addressesFrom,
+  amountFrom,
+  futureFrom,
+  modelsFrom,
+  scopesFrom,
+  tagsFrom,
+} from "../core/text/field-rules.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
@@ -14,7 +23,14 @@ import { KeyTerms, keyTermsJson } from "../readings/keys.ts";
 import type { WalletStores } from "../readings/reading.ts";
 import type { AccountRow, NewKey } from "../store/accounts/accounts.ts";
 import { APPLIED } from "./applied.ts";
-import { type KeyName, KeyNameBody, NewKeyBody, type NewKeyFields } from "./keys-schema.ts";
+import {
+  KeyLimitsBody,
+  type KeyLimitsFields,
+  type KeyName,
+  KeyNameBody,
+  NewKeyBody,
+  type NewKeyFields,
+} from "./keys-schema.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
@@ -57,7 +73,7 @@ export const createConsoleKey = accountEndpoint({
   }),
   async run(context: Context, fields: NewKeyFields) {
     const { deps, account } = context;
-    const terms = termsOf(fields);
+    const terms = termsOf(fields, deps.clock.now());
     const also = noted(context, "key_created", terms.name);
     const administration = { ...deps.administration, also };
     const { id, key, applied } = await createKey(administration, account.id, terms);
@@ -97,19 +113,76 @@ export const renameConsoleKey = accountEndpoint({
     const { deps, account, params } = context;
     const named = { keyId: params.key ?? "", name: fields.name.trim() };
     const also = noted(context, "key_renamed", named.name);
-    const { id, applied } = await renameOwnKey({ ...deps.administration, also }, account, named);
+    const { id, applied } = await changeOwnKey({ ...deps.administration, also }, account, named);
+    return { key: await oneKey(deps, account, id), applied };
+  },
+});
+
+export const setKeyLimits = accountEndpoint({
+  id: "setKeyLimits",
+  method: "POST",
+  path: `${PATH}/{key}/limits`,
+  role: "admin",
+  summary: "Disable or enable a key, or change its end or its models",
+  body: jsonBody(KeyLimitsBody, { bytesMax: BODY_BYTES_MAX }),
+  ...replyWith(ChangedKey, {
+    summary: "Only the models of one family",
+    body: { models: ["swift-*"] },
+    reply: { key: { ...sampleOf(KeyTerms), models: ["swift-*"] } },
+  }),
+  async run(context: Context, fields: KeyLimitsFields) {
+    const { deps, account, params } = context;
+    const change = changeOf(fields, deps.clock.now());
+    const words = keyChangeWords(change);
+    if (words === "") throw new ApiError("invalid_parameter", "The body must change something");
+    const { id, name } = await findOwnKey(deps.administration, account, params.key ?? "");
+    const also = noted(context, "key_limited", `${name}: ${words}`);
+    const changed = { ...change, keyId: id };
+    const { applied } = await changeOwnKey({ ...deps.administration, also }, account, changed);
     return { key: await oneKey(deps, account, id), applied };
   },
 });
 
 /** The checks of `farebox key create`. */
-function termsOf(fields: NewKeyFields): NewKey {
+function termsOf(fields: NewKeyFields, nowMs: number): NewKey {
   const { scopes, ip_allowlist: entries = [], monthly_limit_usd: limit } = fields;
+  const { ends_at: end, ...others } = fields;
   return {
     name: fields.name.trim(),
     scopes: readField("scopes", () => scopesFrom(scopes)),
     ipAllowlist: readField("ip_allowlist", () => addressesFrom(entries)),
     monthlyLimit: limit == null ? null : readField("monthly_limit_usd", () => amountFrom(limit)),
+    ...changeOf({ ...others, ...(end != null && { ends_at: end }) }, nowMs),
+  };
+}
+
+/** The checks of `farebox key set`. */
+function changeOf(
+  { disabled, ends_at: end, models, tags, ...rates }: KeyLimitsFields,
+  nowMs: number,
+): KeyChange {
+  return {
+    ...(disabled !== undefined && { isDisabled: disabled }),
+    ...(end !== undefined && {
+      endsAt: end === null ? null : readField("ends_at", () => futureFrom(new Date(end), nowMs)),
+    }),
+    ...(models !== undefined && {
+      models: models === null ? null : readField("models", () => modelsFrom(models)),
+    }),
+    ...(tags !== undefined && { tags: readField("tags", () => tagsFrom(tags)) }),
+    ...ratesOf(rates),
+  };
+}
+
+function ratesOf({
+  requests_per_minute: requestsPerMinute,
+  requests_per_day: requestsPerDay,
+  tokens_per_minute: tokensPerMinute,
+}: KeyLimitsFields): Partial<KeyRates> {
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(requestsPerDay !== undefined && { requestsPerDay }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
   };
 }
 

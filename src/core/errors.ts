@@ -37,7 +37,7 @@ export const ERRORS = {
   invalid_api_key: {
     status: 401,
     type: "authentication_error",
-    when: "the key is wrong, revoked, or of the other surface",
+    when: "the key is wrong, revoked, disabled, past its end, or of the other surface",
   },
   account_inactive: {
     status: 403,
@@ -118,6 +118,11 @@ export const ERRORS = {
     status: 404,
     type: "invalid_request_error",
     when: "there is no such model",
+  },
+  model_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    when: "the key may call other models only; the message names them",
   },
   message_not_found: {
     status: 404,

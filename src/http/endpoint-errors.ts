@@ -43,6 +43,7 @@ export function errorsOf(endpoint: DocumentedEndpoint): readonly ErrorCode[] {
   };
   if (access !== "anybody") add(KEYED);
   if (access === "scope") add(["insufficient_scope"]);
+  if (access === "scope" && service === "chat") add(["model_not_allowed"]);
   // Every plan includes all of the Application API.
   if (access === "scope" && surface === "gateway") add(["tier_required"]);
   if (body !== undefined) add(WITH_BODY);

@@ -5,6 +5,7 @@
 import type { RateLimits } from "../../actors/account.ts";
 import { refuse } from "../calls/admission.ts";
 import type { Call } from "../calls/call.ts";
+import type { ModelPatterns } from "../core/access/key-limits.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
@@ -76,7 +77,12 @@ export function endpoint<Deps extends FrameDeps, Input, Prepared, Result>(
 /** An endpoint without a key; callers are counted by key or by address. */
 export interface OpenDefinition<Deps> extends EndpointInfo {
   readonly surface: Surface;
-  readonly run: (deps: Deps, params: Readonly<Record<string, string>>) => string;
+  /** Makes the answer; `models` are those that the key of the request may call. */
+  readonly run: (
+    deps: Deps,
+    params: Readonly<Record<string, string>>,
+    models: ModelPatterns,
+  ) => string;
 }
 
 /** Defines an endpoint that needs no key. */
@@ -85,7 +91,7 @@ export function openEndpoint<Deps extends FrameDeps>(
 ): Endpoint<Deps> {
   const { run, ...info } = definition;
   const answer = (deps: Deps, raw: RawRequest) =>
-    answerOpen(deps, raw, { info, run: () => run(deps, raw.params ?? {}) });
+    answerOpen(deps, raw, { info, run: (models) => run(deps, raw.params ?? {}, models) });
   return { ...info, access: "anybody", isBilled: false, answer };
 }
 
@@ -235,16 +241,17 @@ function measureOwn<Deps extends FrameDeps>({ deps, call }: EndpointContext<Deps
 async function answerOpen(
   deps: FrameDeps,
   raw: RawRequest,
-  { info, run }: { readonly info: EndpointInfo; readonly run: () => string },
+  { info, run }: { readonly info: EndpointInfo; readonly run: (models: ModelPatterns) => string },
 ): Promise<Response> {
   const arrival = arrive(deps, raw, info.errorForm);
   let rate: RateLimits | null = null;
   try {
     checkHost(raw.request);
-    const made = jsonOrRefusal(run);
+    const answerTo = (models: ModelPatterns) => jsonOrRefusal(() => run(models));
+    let made = answerTo(null);
     const refusal = made instanceof ApiError ? made : null;
     const { service } = termsOf({ service: info.service, access: "key" });
-    const request = { endpoint: loggedName(info), service, refusal };
+    const request = { endpoint: loggedName(info), service, refusal, answerTo };
     const byKey = await countByKey(deps, arrival, request);
     if (byKey === null) {
       const { allowed, ...counted } = await countOnce(deps, arrival);
@@ -253,6 +260,7 @@ async function answerOpen(
     } else {
       rate = byKey.rate;
       if (byKey.tooMany !== null) throw byKey.tooMany;
+      made = byKey.own ?? made;
     }
     if (made instanceof ApiError) throw made;
     return jsonResponse(made, { requestId: arrival.requestId, rate });

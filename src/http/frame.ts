@@ -171,6 +171,7 @@ function callOf(
     upstreamFromMs: null,
     upstreamMs: 0,
     rate: null,
+    models: null,
     maxCost: null,
     markers: null,
     ahead: null,

@@ -8,18 +8,24 @@ import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
 import { type FrameDeps, forgetKey, identify, type RequestContext } from "./frame.ts";
 
+const ANSWERED = { status: OK, code: null } as const;
+
 /** The name of the endpoint in the log. */
 export interface OpenRequest {
   readonly endpoint: string;
   readonly service: CallTerms["service"];
-  /** The error of the request, if it is refused. */
+  /** The error of the request, if it is refused whoever sends it. */
   readonly refusal: ApiError | null;
+  /** The answer to a key that may call only these models; omitted if it is that to everybody. */
+  readonly answerTo?: (models: readonly string[]) => string | ApiError;
 }
 
 export interface KeyedCount {
   readonly rate: RateLimits;
   /** The refusal, if the window is full. */
   readonly tooMany: ApiError | null;
+  /** The answer to this key; null if it is that to everybody. */
+  readonly own: string | ApiError | null;
 }
 
 /**
@@ -48,18 +54,20 @@ export async function countByKey(
 async function count(
   deps: FrameDeps,
   call: Call,
-  { service, refusal }: OpenRequest,
+  { service, refusal, answerTo }: OpenRequest,
 ): Promise<KeyedCount | null> {
   const terms = { scope: null, service, model: null, ...NO_COST, isOpen: true } as const;
   const decision = await admit(deps.calls, call, { ...terms, refusal: refusal ?? undefined });
   if (decision.verdict === "short") throw new Error("A request that costs nothing is 'short'");
   if (decision.verdict === "admitted") {
-    const outcome = outcomeOf(deps.calls, call, { status: OK, errorCode: null });
-    await release(deps.calls, decision.hold, outcome);
-    return { rate: decision.rate, tooMany: null };
+    const { hold, rate, models } = decision;
+    const own = models === null ? null : (answerTo?.(models) ?? null);
+    const { status, code: errorCode } = own instanceof ApiError ? own : ANSWERED;
+    await release(deps.calls, hold, outcomeOf(deps.calls, call, { status, errorCode }));
+    return { rate, tooMany: null, own };
   }
   const { error, rate } = decision;
-  // The key was revoked a moment ago.
+  // The key was revoked a moment ago, is disabled or has ended: its caller counts by address.
   if (error.code === "invalid_api_key") return null;
-  return { rate, tooMany: error.code === "rate_limit_exceeded" ? error : null };
+  return { rate, tooMany: error.code === "rate_limit_exceeded" ? error : null, own: null };
 }

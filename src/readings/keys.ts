@@ -12,6 +12,7 @@ import {
 import { ZERO } from "../core/money/money.ts";
 import {
   flag,
+  integer,
   jsonFrom,
   listOf,
   nested,
@@ -24,6 +25,12 @@ import {
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { WalletStores } from "./reading.ts";
 
+const LATER = "2026-12-31T00:00:00.000Z";
+
+function rate(about: string) {
+  return nullable(integer({ about, sample: 60 }), { sample: null });
+}
+
 /** The fields of a key that Postgres has: the reply to a change needs no answer of Redis. */
 export const KeyTerms = {
   id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
@@ -32,6 +39,23 @@ export const KeyTerms = {
   scopes: listOf(text({ sample: "models" }), { sample: ["models", "search"] }),
   ip_allowlist: listOf(text({ sample: "203.0.113.0/24" })),
   monthly_limit_usd: nullable(usd({ about: "The key's own budget for a UTC month", sample: "50" })),
+  models: nullable(
+    listOf(
+      text({
+        about: "Of a model that it may call; `*` stands for any characters",
+        sample: "swift-*",
+      }),
+    ),
+    { sample: null },
+  ),
+  tags: listOf(text({ about: "By which its calls are found and summed", sample: "web" })),
+  requests_per_minute: rate("Requests in 60 seconds; null: those of the tier"),
+  requests_per_day: rate("Requests in a UTC day"),
+  tokens_per_minute: rate("Tokens of prompts and replies in 60 seconds"),
+  ends_at: nullable(time({ about: "From when on it is refused", sample: LATER }), { sample: null }),
+  disabled_at: nullable(time({ about: "Since when it is disabled", sample: LATER }), {
+    sample: null,
+  }),
   created_at: time({ sample: "2026-11-02T09:12:00.000Z" }),
   last_used_at: nullable(time({ sample: "2026-11-22T14:03:20.000Z" })),
   revoked_at: nullable(time({ sample: "2026-11-22T14:05:00.000Z" }), { sample: null }),

@@ -2,6 +2,7 @@
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { SPANS } from "../core/access/budgets.ts";
+import { windowLimitOf } from "../core/access/key-limits.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
 import { unlockWords } from "../core/access/tier-words.ts";
 import { ZERO } from "../core/money/money.ts";
@@ -33,6 +34,7 @@ const KeyUse = {
   id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
   name: text({ sample: "production" }),
   used: number({ about: "Requests of the last 60 seconds", sample: 12 }),
+  per_minute: number({ about: "Requests that it may make in 60 seconds", sample: 60 }),
   month_spent_usd: usd({ about: "Charged", sample: "12.40031" }),
   monthly_limit_usd: nullable(usd({ about: "Its budget", sample: "50" })),
 };
@@ -143,6 +145,7 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
         return writeKeyUse({
           ...key,
           used: use?.requests ?? 0,
+          perMinute: windowLimitOf(key, tier.requestsPerMinute),
           monthSpent: use?.spent ?? ZERO,
         });
       }),

@@ -13,7 +13,7 @@ export const Refusal = {
 
 /** The limits by their names in the log, in words. */
 const LIMITS: Readonly<Record<string, string>> = {
-  requests: "the requests of the key, or of the account, in 60 seconds",
+  requests: "the requests of the key, or of the account, in 60 seconds or a UTC day",
   budget: "the key's monthly limit",
   cap: "the account's monthly limit",
   budget_5h: "a budget of five hours",
@@ -23,6 +23,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   balance: "the balance that was not held by other calls",
   streams: "the streams that may be open at once",
   calls: "the calls that may be open at once",
+  tokens: "the tokens of the key in 60 seconds",
   minute: "the messages of a minute",
   day: "the recipients, or the idempotency keys, of a day",
 };
@@ -39,6 +40,7 @@ const HELP: Readonly<Record<string, string>> = {
   insufficient_scope: "Use a key that has the scope of this service, or create one.",
   tier_required: "The limits page shows what unlocks the tier that has it.",
   ip_not_allowed: "Call from an address of the key's list, or create a key with another list.",
+  model_not_allowed: "Call one of the key's models, or change them on the page of keys.",
   account_inactive: "The settings page says why.",
   idempotency_key_mismatch: "Take a new Idempotency-Key for each thing that is to be done.",
   idempotency_in_progress: "Send the same request again after a pause.",

@@ -7,6 +7,7 @@ import { fromUuid, isId, toUuid } from "../core/ids.ts";
 import { usd as parseUsd } from "../core/money/money.ts";
 import {
   jsonFrom,
+  listOf,
   nested,
   nullable,
   number,
@@ -38,6 +39,7 @@ export const LoggedRequest = {
     id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
     name: text({ sample: "production" }),
     last_four: text({ sample: "k9Qz" }),
+    tags: listOf(text({ sample: "web" })),
   }),
   status: number({ sample: OK }),
   code: nullable(text({ sample: "insufficient_credits" }), { sample: null }),
@@ -66,10 +68,16 @@ export function requestJson(
     ...call,
     id: fromUuid("request", call.request),
     service: serviceOfScope(call.service),
-    key: { id: key?.id ?? "unknown", name: key?.name ?? "Unknown", last_four: key?.lastFour ?? "" },
+    key: keyJson(key),
     code: call.errorCode,
     free: call.freeCost,
   });
+}
+
+function keyJson(key: KeyName | undefined): WireOf<typeof LoggedRequest>["key"] {
+  if (key === undefined) return { id: "unknown", name: "Unknown", last_four: "", tags: [] };
+  const { id, name, lastFour: last_four, tags } = key;
+  return { id, name, last_four, tags };
 }
 
 interface FoundCall {
@@ -99,6 +107,7 @@ export const REQUESTS = listReading({
     service: optional(textSchema()),
     model: optional(textSchema({ description: "A model, or an action of maps" })),
     key: optional(textSchema({ description: "The id of a key" })),
+    tag: optional(textSchema({ description: "A tag that keys have" })),
     status: optional(oneOf(CALL_STATUSES)),
     code: optional(textSchema({ description: "An error code" })),
     request: optional(textSchema({ description: "The id of a request" })),

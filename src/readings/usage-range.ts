@@ -8,7 +8,7 @@ import { CALL_STATUSES, NO_MODEL, USAGE_GROUPS, USAGE_STEPS } from "../core/usag
 import { invalid } from "../http/body/checks.ts";
 import { time as timeSchema } from "../http/console/fields.ts";
 import { type Checked, oneOf, optional, Type, text } from "../http/schema.ts";
-import { type KeyName, keyNumber } from "../store/accounts/key-names.ts";
+import { type KeyName, keyNumbers } from "../store/accounts/key-names.ts";
 import type { Database } from "../store/servers/database.ts";
 import { UnknownZone, zoneBorders } from "../store/usage/usage.ts";
 import type { UsageFilter } from "../store/usage/usage-days.ts";
@@ -29,21 +29,28 @@ export const UsageQuery = Type.Object(
       text({ description: "A model, or an action of maps; `none` for calls without one" }),
     ),
     key: optional(text({ description: "The id of a key" })),
+    tag: optional(text({ description: "A tag that keys have" })),
     status: optional(oneOf(CALL_STATUSES)),
   },
   { additionalProperties: false },
 );
 export type UsageInput = Checked<typeof UsageQuery>;
 
-/** Reads the filters that usage and the request log share. An unknown key finds no call. */
+/** Reads the filters that usage and the request log share. An unknown key or tag finds no call. */
 export function usageFilterOf(
   keys: ReadonlyMap<number, KeyName>,
-  { service, model, key, status = null }: Pick<UsageInput, "service" | "model" | "key" | "status">,
+  {
+    service,
+    model,
+    key,
+    tag,
+    status = null,
+  }: Pick<UsageInput, "service" | "model" | "key" | "tag" | "status">,
 ): UsageFilter {
   return {
     service: service == null ? null : scopeOfService(service),
     model: model == null ? null : model === NO_MODEL ? "" : model,
-    key: key == null ? null : keyNumber(keys, key),
+    keys: keyNumbers(keys, { key, tag }),
     status,
   };
 }

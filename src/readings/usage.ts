@@ -108,6 +108,7 @@ export const Usage = {
         name: text({ sample: "production" }),
       }),
     ),
+    tags: listOf(text({ about: "A tag of these keys", sample: "web" })),
   }),
 };
 export type UsageReply = WireOf<typeof Usage>;
@@ -153,6 +154,7 @@ export async function usageReply(
         const key = keys.get(number);
         return key === undefined ? [] : [{ id: key.id, name: key.name }];
       }),
+      tags: [...new Set(choices.keys.flatMap((number) => keys.get(number)?.tags ?? []))].toSorted(),
     },
   };
 }

@@ -1,16 +1,22 @@
 -- Limits in time, besides the request window of a key; loaded after budgets.lua. The limits are the
 -- `keys` of a script from `first_key` to `last_key`; each has some of its `args` from `first_arg`
 -- on.
---   requests  a window that counts every request which no such window refuses
---   minute    a window that counts only admitted calls
---   day       a UTC day that counts only admitted calls
+--   requests      a window that counts every request which no such limit refuses
+--   requests_day  a UTC day that counts them
+--   minute        a window that counts only admitted calls
+--   tokens        a window that counts the tokens of admitted calls
+--   day           a UTC day that counts only admitted calls
+
+local IS_DAY = { day = true, requests_day = true }
+local COUNTS_REQUESTS = { requests = true, requests_day = true }
 
 local DAY_MS = 86400000
 
-local function read_window(key)
-  local bytes = redis_call('GET', key)
-  if not bytes then return new_window() end
-  return parse_window({ last = 0, first = 0, total = 0, bytes = '', before = 0 }, bytes, 0)
+local function read_window(key, kind)
+  local bytes, wide = redis_call('GET', key), kind == 'tokens'
+  if not bytes then return new_window(wide) end
+  local window = { last = 0, first = 0, total = 0, bytes = '', before = 0, wide = wide }
+  return parse_window(window, bytes, 0)
 end
 
 local function write_window(key, window)
@@ -37,7 +43,7 @@ local function read_limits(keys, args, first_key, last_key, first_arg, now)
       key = keys[i], kind = args[a], max = tonumber(args[a + 1]), weight = tonumber(args[a + 2]),
       code = args[a + 3],
     }
-    if limit.kind == 'day' then
+    if IS_DAY[limit.kind] then
       local day, used = read_day(limit.key)
       local today = floor(now / DAY_MS)
       -- A clock that jumps back by a day stays in the last day seen, so that no day is counted
@@ -46,7 +52,7 @@ local function read_limits(keys, args, first_key, last_key, first_arg, now)
       limit.used = day >= limit.day and used or 0
       limit.resets = (limit.day + 1) * DAY_MS - now
     else
-      limit.window = read_window(limit.key)
+      limit.window = read_window(limit.key, limit.kind)
       if open_window(limit.window, now) then write_window(limit.key, limit.window) end
       limit.used = limit.window.total
       limit.resets = reset_ms(limit.window, now)
@@ -67,55 +73,58 @@ local function count_limit(limit)
   end
 end
 
--- Returns whether a window of requests is full (the key's or one of these), and the first other
--- limit that the call would exceed.
+-- Returns whether a limit of requests is full (the key's window or one of these), and the first
+-- other limit that the call would exceed.
 local function check_limits(limits, full)
   local exceeded = nil
   for _, l in ipairs(limits) do
-    if l.kind == 'requests' then full = full or l.is_exceeded
+    if COUNTS_REQUESTS[l.kind] then full = full or l.is_exceeded
     elseif not exceeded and l.is_exceeded then exceeded = l
     end
   end
   return full, exceeded
 end
 
--- Counts a request in the window of its key and in every other window of requests.
+-- Counts a request in the window of its key and in every other limit of requests.
 local function count_request(window, limits)
   count_in_window(window, 1)
   if not limits then return end
   for _, l in ipairs(limits) do
-    if l.kind == 'requests' then count_limit(l) end
+    if COUNTS_REQUESTS[l.kind] then count_limit(l) end
   end
 end
 
 -- Counts an admitted call against the limits that count only those.
 local function count_admitted(limits)
   for _, l in ipairs(limits) do
-    if l.kind ~= 'requests' then count_limit(l) end
+    if not COUNTS_REQUESTS[l.kind] then count_limit(l) end
   end
 end
 
--- The window of requests that is closest to full: its limit, its rest, the time of its reset.
+-- The limit of requests that is closest to full: its limit, its rest, the time of its reset; then
+-- its kind, unless it is the window of the key.
 local function closest_window(window, limit, limits, now)
-  local most, total, resets = limit, window.total, reset_ms(window, now)
+  local most, total, resets, kind = limit, window.total, reset_ms(window, now), nil
   if limits then
     for _, l in ipairs(limits) do
-      if l.kind == 'requests' and l.max - l.used < most - total then
-        most, total, resets = l.max, l.used, l.resets
+      if COUNTS_REQUESTS[l.kind] and l.max - l.used < most - total then
+        most, total, resets, kind = l.max, l.used, l.resets, l.kind
       end
     end
   end
   local remaining = most - total
-  return most, remaining > 0 and remaining or 0, resets
+  return most, remaining > 0 and remaining or 0, resets, kind
 end
 
 -- The numbers of a refusal, packed as admit.lua replies them. A full window is open again at its
 -- reset, an exceeded limit at its own; for open calls there is no such time.
 local function refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
-  local most, remaining, resets = closest_window(window, limit, limits, now)
+  local most, remaining, resets, kind = closest_window(window, limit, limits, now)
   local by_calls = refused_by == 'calls'
   local retry = exceeded and exceeded.resets or by_calls and 1000 or resets
-  return pack('<ddddddd', now, most, remaining, resets, left, retry, by_calls and 1 or 0)
+  local by_day = refused_by == 'requests' and kind == 'requests_day'
+  local by = by_calls and 1 or refused_by == 'tokens' and 2 or by_day and 3 or 0
+  return pack('<ddddddd', now, most, remaining, resets, left, retry, by)
 end
 
 -- Gives back the counts of a call's admission, if they still count. Each limit has two `args`:
@@ -128,7 +137,7 @@ local function uncount_limits(keys, args, first_key, last_key, first_arg, admitt
       local day, used = read_day(key)
       if day == floor(admitted / DAY_MS) then write_day(key, day, max(0, used - back)) end
     else
-      local window = read_window(key)
+      local window = read_window(key, args[a])
       local second = floor(admitted / 1000)
       -- After the window has moved on, the slot belongs to another second.
       local counts = second > window.last - SLOTS and second <= window.last

@@ -4,11 +4,11 @@
 local WINDOW_NUMBERS, WINDOW, WINDOW_BYTES = '<ddd', '<dddc0', 24
 
 -- A request window: 61 slots of one second. The oldest slot counts fully, so no span of 60 s can
--- exceed the limit.
+-- exceed the limit. The slots of a wide window, which counts tokens, have four bytes and not two.
 local SLOTS = 61
 
-local function empty_slots()
-  return string.rep('\0', 2 * SLOTS)
+local function empty_slots(wide)
+  return string.rep('\0', (wide and 4 or 2) * SLOTS)
 end
 
 -- Fills `window` with the record in `bytes` after the first `skipped` of them. Its slots are in
@@ -19,8 +19,8 @@ local function parse_window(window, bytes, skipped)
   return window
 end
 
-local function new_window()
-  return { last = 0, first = 0, total = 0, bytes = empty_slots(), before = 0 }
+local function new_window(wide)
+  return { last = 0, first = 0, total = 0, bytes = empty_slots(wide), before = 0, wide = wide }
 end
 
 local function slots_of(window)
@@ -32,16 +32,20 @@ local function window_record(window)
 end
 
 local function count_at(window, second)
+  if window.wide then
+    return (unpack_record('<I4', window.bytes, window.before + second % SLOTS * 4 + 1))
+  end
   local at = window.before + second % SLOTS * 2
   local low, high = string_byte(window.bytes, at + 1, at + 2)
   return low + high * 256
 end
 
 local function set_count(window, second, count)
-  local bytes, before = window.bytes, window.before
-  local at = before + second % SLOTS * 2
-  window.bytes, window.before = string_sub(bytes, before + 1, at) .. pack('<H', count)
-    .. string_sub(bytes, at + 3), 0
+  local bytes, before, width, format = window.bytes, window.before, 2, '<H'
+  if window.wide then width, format = 4, '<I4' end
+  local at = before + second % SLOTS * width
+  window.bytes, window.before = string_sub(bytes, before + 1, at) .. pack(format, count)
+    .. string_sub(bytes, at + 1 + width), 0
 end
 
 -- Moves the first second of a window that ends with `last` to one that counts something.
@@ -59,12 +63,12 @@ local function open_window(window, now)
   local second, last = (now - now % 1000) / 1000, window.last
   local jumped_back = second < last - SLOTS
   if jumped_back then
-    window.bytes, window.before, window.first = empty_slots(), 0, second
+    window.bytes, window.before, window.first = empty_slots(window.wide), 0, second
     if window.total > 0 then set_count(window, second, window.total) end
   elseif second <= last then
     second = last
   elseif second - last >= SLOTS then
-    window.bytes, window.before, window.total, window.first = empty_slots(), 0, 0, second
+    window.bytes, window.before, window.total, window.first = empty_slots(window.wide), 0, 0, second
   else
     for passed = last + 1, second do
       local count = count_at(window, passed)

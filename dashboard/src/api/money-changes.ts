@@ -1,7 +1,7 @@
 // Changes of keys, limits and money.
 
 import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
-import type { NewKeyFields } from "../../../src/console/keys-schema.ts";
+import type { KeyLimitsFields, NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import { post } from "./client.ts";
@@ -13,6 +13,16 @@ export async function createKey(account: string, key: NewKeyFields): Promise<Cre
 
 export async function revokeKey(account: string, key: string): Promise<ChangedKeyReply> {
   return await post<ChangedKeyReply>(ofAccount(account, `keys/${encodeURIComponent(key)}/revoke`));
+}
+
+/** A field that is missing stays as it is. */
+export async function setKeyLimits(
+  account: string,
+  key: string,
+  limits: KeyLimitsFields,
+): Promise<ChangedKeyReply> {
+  const path = `keys/${encodeURIComponent(key)}/limits`;
+  return await post<ChangedKeyReply>(ofAccount(account, path), limits);
 }
 
 /** Null takes the cap away. */

@@ -18,6 +18,7 @@ import { type Account, useAccount } from "../session.tsx";
 import { nameOf, t } from "../texts.ts";
 import { ago, day, dayTime } from "../time.ts";
 import { DeleteKey } from "./delete-key.tsx";
+import { KeyLimits } from "./key-limits.tsx";
 import { NewKey } from "./new-key.tsx";
 
 type Key = KeysReply["keys"][number];
@@ -27,6 +28,7 @@ export function KeysPage() {
   const query = useQuery(keysQuery(account.id));
   const [fields, change] = useFields();
   const [deleting, setDeleting] = useState<Key | null>(null);
+  const [limiting, setLimiting] = useState<Key | null>(null);
   const [showRevoked, setShowRevoked] = useState(false);
   const canChange = mayAct(account.role, "admin");
   const isApplication = account.surface === "application";
@@ -58,7 +60,7 @@ export function KeysPage() {
                 reply={reply}
                 account={account}
                 showRevoked={showRevoked}
-                remove={canChange ? setDeleting : null}
+                change={canChange ? { limit: setLimiting, remove: setDeleting } : null}
                 create={canChange ? () => change({ new: "key" }) : null}
               />
             )}
@@ -81,6 +83,9 @@ export function KeysPage() {
         account={account}
         query={query}
       />
+      {limiting !== null && (
+        <KeyLimits account={account.id} keyRow={limiting} close={() => setLimiting(null)} />
+      )}
       {deleting !== null && (
         <DeleteKey account={account.id} keyRow={deleting} close={() => setDeleting(null)} />
       )}
@@ -109,11 +114,11 @@ interface KeyListProps {
   readonly account: Account;
   readonly showRevoked: boolean;
   /** Null where the role does not include it. */
-  readonly remove: ((key: Key) => void) | null;
+  readonly change: Readonly<Record<"limit" | "remove", (key: Key) => void>> | null;
   readonly create: (() => void) | null;
 }
 
-function KeyList({ reply, account, showRevoked, remove, create }: KeyListProps) {
+function KeyList({ reply, account, showRevoked, change, create }: KeyListProps) {
   const keys = reply.keys.filter((key) => showRevoked || key.revoked_at === null);
   if (keys.length === 0) {
     return (
@@ -124,21 +129,21 @@ function KeyList({ reply, account, showRevoked, remove, create }: KeyListProps) 
     );
   }
   const isApplication = account.surface === "application";
-  const columns = columnsFor({ prefix: reply.prefix, isApplication, remove });
+  const columns = columnsFor({ prefix: reply.prefix, isApplication, change });
   return <Table columns={columns} rows={keys} keyOf={({ id }) => id} />;
 }
 
-interface ColumnTerms extends Pick<KeyListProps, "remove"> {
+interface ColumnTerms extends Pick<KeyListProps, "change"> {
   readonly prefix: string;
   readonly isApplication: boolean;
 }
 
-function columnsFor({ prefix, isApplication, remove }: ColumnTerms): readonly Column<Key>[] {
+function columnsFor({ prefix, isApplication, change }: ColumnTerms): readonly Column<Key>[] {
   const shown: ShownOf<Key, typeof t.work.keys.columns> = {
-    name: ({ name, revoked_at: revokedAt }) => (
+    name: (key) => (
       <>
-        <span className="strong">{name}</span>{" "}
-        {revokedAt !== null && <Tag tone="owed">{t.work.keys.revoked}</Tag>}
+        <span className="strong">{key.name}</span> <KeyState keyRow={key} />
+        {key.tags.length > 0 && <div className="tiny dim">{key.tags.join(", ")}</div>}
       </>
     ),
     key: ({ last_four: four }) => (
@@ -170,11 +175,16 @@ function columnsFor({ prefix, isApplication, remove }: ColumnTerms): readonly Co
     created: ({ created_at: at }) => <span className="nowrap">{day(at)}</span>,
   };
   const show = (key: Key) =>
-    remove !== null &&
+    change !== null &&
     key.revoked_at === null && (
-      <RowButton of={key.name} onClick={() => remove(key)}>
-        {t.work.keys.remove}
-      </RowButton>
+      <div className="row" data-end="">
+        <RowButton of={key.name} onClick={() => change.limit(key)}>
+          {t.work.keys.limits.open}
+        </RowButton>
+        <RowButton of={key.name} onClick={() => change.remove(key)}>
+          {t.work.keys.remove}
+        </RowButton>
+      </div>
     );
   return columnsOf(t.work.keys.columns, shown, { show });
 }
@@ -184,12 +194,36 @@ interface ScopesProps {
   readonly isApplication: boolean;
 }
 
-function Scopes({ keyRow: { scopes, ip_allowlist: ips }, isApplication }: ScopesProps) {
+/** The states in which a key is refused, and the day of its end. */
+function KeyState({ keyRow }: Pick<ScopesProps, "keyRow">) {
+  const { revoked_at: revokedAt, disabled_at: disabledAt, ends_at: endsAt } = keyRow;
+  if (revokedAt !== null) return <Tag tone="owed">{t.work.keys.revoked}</Tag>;
+  const hasEnded = endsAt !== null && Date.parse(endsAt) <= serverTime();
+  return (
+    <>
+      {disabledAt !== null && <Tag tone="owed">{t.work.keys.disabled}</Tag>}
+      {hasEnded && <Tag tone="owed">{t.work.keys.ended}</Tag>}
+      {endsAt !== null && !hasEnded && (
+        <div className="tiny dim" title={`${dayTime(endsAt)} UTC`}>
+          {t.work.keys.endsOn(day(endsAt))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Scopes({ keyRow, isApplication }: ScopesProps) {
+  const { scopes, ip_allowlist: ips, models } = keyRow;
   return (
     <>
       {isApplication
         ? t.work.keys.modelsApi
         : scopes.map((scope) => nameOf(t.scopes, scope)).join(", ")}
+      {models !== null && (
+        <div className="tiny dim" title={models.join("\n")}>
+          {models.length === 1 ? models[0] : t.work.keys.modelCount(models.length)}
+        </div>
+      )}
       {ips.length > 0 && (
         <div className="tiny dim" title={ips.join("\n")}>
           {t.work.keys.ipCount(ips.length)}

@@ -20,7 +20,7 @@ export function KeyWindows({ limits: { requests } }: TableProps) {
       <div className="stack">
         {requests.keys.map((key) => (
           <div key={key.id}>
-            <Meter used={key.used} most={requests.per_minute_key} label={key.name} shown />
+            <Meter used={key.used} most={key.per_minute} label={key.name} shown />
             {key.monthly_limit_usd !== null && (
               <p className="tiny dim">
                 {words.budget}: <Money usd={key.month_spent_usd} /> {t.work.of}{" "}

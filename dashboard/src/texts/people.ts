@@ -9,6 +9,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   invitation_withdrawn: "withdrew the invitation of",
   key_created: "made the key",
   key_renamed: "renamed the key",
+  key_limited: "changed the limits of the key",
   key_revoked: "deleted the key",
   person_invited: "invited",
   person_joined: "joined:",

@@ -40,6 +40,7 @@ export const usageTexts = {
     service: "Service",
     model: "Model or action",
     key: "Key",
+    tag: "Tag",
     status: "Result",
     code: "Error code",
     request: "Request id",

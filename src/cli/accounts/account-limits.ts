@@ -41,7 +41,7 @@ function answerOf(
   const rows = requests.keys.map((key) => [
     key.id,
     key.name,
-    `${key.used} of ${requests.per_minute_key} requests a minute`,
+    `${key.used} of ${key.per_minute} requests a minute`,
   ]);
   return {
     json: {

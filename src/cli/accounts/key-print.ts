@@ -1,6 +1,7 @@
 // Prints facts about keys. The secrets of keys are stored nowhere.
 
 import type { AccountSummary } from "../../accounts/account-summary.ts";
+import { type KeyRates, RATE_WORDS } from "../../core/access/key-limits.ts";
 import { type NanoUsd, toJsonNumber, ZERO } from "../../core/money/money.ts";
 import type { KeyRow } from "../../store/accounts/accounts.ts";
 import { dollars, table, utc } from "../print.ts";
@@ -17,10 +18,28 @@ export function keysText(keys: readonly KeyRow[], summary: AccountSummary): stri
       key.monthlyLimit === null ? "" : ` of ${dollars(key.monthlyLimit)}`
     } this month`,
     key.ipAllowlist.length === 0 ? "any address" : key.ipAllowlist.join(","),
+    key.models === null ? "any model" : key.models.join(","),
+    ratesText(key),
+    key.tags.length === 0 ? "no tag" : key.tags.join(","),
     key.lastUsedAt === null ? "never used" : `used ${utc(key.lastUsedAt)}`,
-    key.revokedAt === null ? "" : `revoked ${utc(key.revokedAt)}`,
+    stateWords(key),
   ]);
   return table(rows);
+}
+
+function ratesText(key: KeyRow): string {
+  const units = Object.entries(RATE_WORDS).map(([name, unit]) => {
+    const rate = key[name as keyof KeyRates];
+    return rate === null ? null : `${rate} ${unit}`;
+  });
+  return units.filter((words) => words !== null).join(", ") || "any rate";
+}
+
+function stateWords({ revokedAt, disabledAt, endsAt }: KeyRow): string {
+  if (revokedAt !== null) return `revoked ${utc(revokedAt)}`;
+  const disabled = disabledAt === null ? [] : [`disabled ${utc(disabledAt)}`];
+  const end = endsAt === null ? [] : [`ends ${utc(endsAt)}`];
+  return [...disabled, ...end].join(", ");
 }
 
 /** The amount that a key spent in this UTC month. */
@@ -38,8 +57,22 @@ export function keyJson(key: KeyRow, summary: AccountSummary) {
     monthly_limit_usd: key.monthlyLimit === null ? null : toJsonNumber(key.monthlyLimit),
     month_spent_usd: toJsonNumber(spentBy(key, summary)),
     last_four: key.lastFour,
+    ...keyLimitsJson(key),
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,
     revoked_at: key.revokedAt,
+  };
+}
+
+/** The limits of a key in the JSON of commands. */
+export function keyLimitsJson(key: KeyRow) {
+  return {
+    models: key.models,
+    tags: key.tags,
+    requests_per_minute: key.requestsPerMinute,
+    requests_per_day: key.requestsPerDay,
+    tokens_per_minute: key.tokensPerMinute,
+    ends_at: key.endsAt,
+    disabled_at: key.disabledAt,
   };
 }

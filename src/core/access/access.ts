@@ -2,11 +2,19 @@
 // access. It is stored in Postgres and handed out by Redis, and each process caches it parsed.
 
 import { BlockList, isIP } from "node:net";
-import type { ErrorCode } from "../errors.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../money/money.ts";
 import { monthOf } from "../money/months.ts";
 import type { AccountState } from "./account-states.ts";
 import { type Budget, budgetsOf, type StoredBudget } from "./budgets.ts";
+import {
+  type AccessRefusal,
+  endedRefusal,
+  type KeyLimits,
+  keyLimitsOf,
+  type ModelCall,
+  modelRefusal,
+  type StoredKeyLimits,
+} from "./key-limits.ts";
 import {
   deriveTier,
   type PlanName,
@@ -17,7 +25,7 @@ import {
 } from "./limits.ts";
 import { unlockWords } from "./tier-words.ts";
 
-export interface AccessKey {
+export interface AccessKey extends KeyLimits {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -45,6 +53,16 @@ export interface AccessDocument {
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
 
+interface StoredKey extends StoredKeyLimits {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly ip: readonly string[];
+  readonly monthly_limit: string | null;
+  /** Only where there are any. */
+  readonly budgets?: readonly StoredBudget[];
+}
+
 /** The document in its stored form: JSON, with money as decimal strings of nano-USD. */
 export interface StoredDocument {
   readonly state: AccountState;
@@ -60,15 +78,7 @@ export interface StoredDocument {
   readonly no_allowance?: true;
   /** Only while an automatic top-up is enabled. */
   readonly auto_top_up?: { readonly amount: string; readonly threshold: string };
-  readonly keys: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly scopes: readonly Scope[];
-    readonly ip: readonly string[];
-    readonly monthly_limit: string | null;
-    /** Only where there are any. */
-    readonly budgets?: readonly StoredBudget[];
-  }[];
+  readonly keys: readonly StoredKey[];
   /** Those of the account; only where there are any. */
   readonly budgets?: readonly StoredBudget[];
 }
@@ -107,6 +117,7 @@ export function parseDocument(json: string): AccessDocument {
           monthlyLimit: key.monthly_limit === null ? null : nano(key.monthly_limit),
           allowlist: key.ip.length === 0 ? null : allowlist(key.ip),
           budgets: [...budgetsOf("key", key.budgets), ...ofAccount],
+          ...keyLimitsOf(key),
         },
       ]),
     ),
@@ -161,27 +172,34 @@ export function isListed(list: BlockList, ip: string): boolean {
 export interface AccessDecision {
   readonly tier: Tier;
   /** The first access row of the error table that applies, or null. */
-  readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly refusal: AccessRefusal | null;
+}
+
+/** The part of a call that decides access. */
+export interface AccessCall extends ModelCall {
+  readonly scope: Scope | null;
+  readonly clientIp: string;
+  readonly nowMs: number;
+  /** True for a call that needs no key: only a key that may not be used at all is refused. */
+  readonly isOpen?: boolean | undefined;
 }
 
 /**
- * Decides whether this key may use this service from this address now, and with which tier (SPEC
- * 5).
+ * Decides whether this key may use this service and its models from this address now, and with
+ * which tier (SPEC 5).
  */
 export function decideAccess(
   document: AccessDocument,
   key: AccessKey,
-  call: { readonly scope: Scope | null; readonly clientIp: string; readonly nowMs: number },
+  call: AccessCall,
 ): AccessDecision {
   const tier = deriveTier(document.tierInputs, call.nowMs);
+  const ended = endedRefusal(key, call.nowMs);
+  if (ended !== null || call.isOpen === true) return { tier, refusal: ended };
   return { tier, refusal: stateRefusal(document.state) ?? keyRefusal(key, tier, call) };
 }
 
-function keyRefusal(
-  key: AccessKey,
-  tier: Tier,
-  call: { readonly scope: Scope | null; readonly clientIp: string },
-): AccessDecision["refusal"] {
+function keyRefusal(key: AccessKey, tier: Tier, call: AccessCall): AccessDecision["refusal"] {
   if (key.allowlist !== null && !isListed(key.allowlist, call.clientIp)) {
     return { code: "ip_not_allowed", message: "This key cannot be used from this IP address" };
   }
@@ -193,7 +211,7 @@ function keyRefusal(
     const message = byTier === null ? lack : `${lack}. ${byTier.message}`;
     return { code: "insufficient_scope", message };
   }
-  return tierRefusal(tier, call.scope);
+  return tierRefusal(tier, call.scope) ?? modelRefusal(key, call);
 }
 
 /** Returns the refusal of every call of an account in this state; null for an active account. */

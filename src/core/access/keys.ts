@@ -92,7 +92,12 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** The one error for every key that is malformed, unknown, revoked or of the other surface. */
-export function invalidKey(): ApiError {
-  return new ApiError("invalid_api_key", "The API key is wrong or was revoked");
+const WRONG = "The API key is wrong or was revoked";
+
+/**
+ * The one error for every key that is malformed, unknown, revoked or of the other surface; `why`
+ * explains it to a caller who has proved to have the key.
+ */
+export function invalidKey(why: string = WRONG): ApiError {
+  return new ApiError("invalid_api_key", why);
 }

@@ -1,6 +1,12 @@
 // Checks values that people enter. The command line and the console name the field in front of the
 // same rule, so both give the same message.
 
+import {
+  MODEL_PATTERN,
+  MODEL_PATTERNS_MAX,
+  TAG_CHARACTERS_MAX,
+  TAGS_MAX,
+} from "../access/key-limits.ts";
 import { checkNetworks } from "../access/networks.ts";
 import { SCOPES, type Scope } from "../access/services.ts";
 import { type NanoUsd, usd } from "../money/money.ts";
@@ -54,12 +60,46 @@ export function addressesFrom(entries: readonly string[]): readonly string[] {
   return distinct;
 }
 
+/** Patterns of models, each once. @throws RangeError */
+export function modelsFrom(words: readonly string[]): readonly string[] {
+  const patterns = [...new Set(words)];
+  if (patterns.length === 0 || patterns.length > MODEL_PATTERNS_MAX) {
+    throw new BrokenRule(`must name 1 to ${MODEL_PATTERNS_MAX} models`);
+  }
+  const wrong = patterns.find((pattern) => !MODEL_PATTERN.test(pattern));
+  if (wrong === undefined) return patterns;
+  throw new BrokenRule(
+    `must contain only ids of models, in which * stands for any characters, but has '${wrong}'`,
+  );
+}
+
+/** Tags of a key, each once. @throws RangeError */
+export function tagsFrom(words: readonly string[]): readonly string[] {
+  const tags = [...new Set(words.map((word) => word.trim()))];
+  if (tags.length > TAGS_MAX) throw new BrokenRule(`must be at most ${TAGS_MAX} tags`);
+  const wrong = tags.find((tag) => !TAG.test(tag) || [...tag].length > TAG_CHARACTERS_MAX);
+  if (wrong === undefined) return tags;
+  throw new BrokenRule(
+    `must have 1 to ${TAG_CHARACTERS_MAX} characters each, no comma and no control character, ` +
+      `but has '${wrong}'`,
+  );
+}
+
+/** A time to come. @throws RangeError */
+export function futureFrom(time: Date, nowMs: number): Date {
+  if (Number.isNaN(time.getTime())) throw new BrokenRule("must be a time that exists");
+  if (!isUsualYear(time)) throw new BrokenRule(USUAL_YEARS);
+  if (time.getTime() > nowMs) return time;
+  throw new BrokenRule(`must be in the future, but is ${time.toISOString()}`);
+}
+
 /**
  * The characters that a text in one line must not have, as the inside of a regular expression's
  * class: control characters, and those that turn the direction of the text after them, so that
  * figures beside a name read backwards.
  */
 export const CONTROL_CHARACTERS = "\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069";
+const TAG = new RegExp(`^[^,${CONTROL_CHARACTERS}]+$`, "u");
 const PLAIN_LINE = new RegExp(`^[^${CONTROL_CHARACTERS}]+$`, "u");
 
 /** The rule of a text in one line, for its messages. */

@@ -56,6 +56,10 @@ export interface ChatCall {
   readonly textBound?: number;
   /** True if the caller's cap of the cost lowered the output limit. */
   readonly isCostCapped?: true;
+  /** True if the service chose the models for the key of the call. */
+  readonly isChosen?: true;
+  /** True if the key may not call all models that the service would choose from. */
+  readonly isWithinKey?: true;
 }
 
 /** A call that has its hold. */
@@ -158,7 +162,12 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     };
     const affordable = affordableModels(models, { ...tokens, spendable, reach: reachOf(request) });
     const terms = termsOf(this.#chat, affordable, tokens);
-    const second = await admit(deps, call, { ...terms, tentative: false, counted: true });
+    const second = await admit(deps, call, {
+      ...terms,
+      tentative: false,
+      counted: true,
+      isChosen: false,
+    });
     if (second.verdict === "admitted") return this.#fitContext(second.hold, terms.models, length);
     if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
     if (second.funds === null) throw second.error;
@@ -307,10 +316,12 @@ function termsOf(
   const [first] = models;
   const reach = reachOf(chat.request);
   let bound = ZERO;
+  let outputMax = 0;
   for (const model of models) {
     const tokens = { promptTokens, outputTokens: outputTokens(model, chat.request) };
     const most = upperBound(model.prices, tokens, reach);
     if (most > bound) bound = most;
+    if (tokens.outputTokens > outputMax) outputMax = tokens.outputTokens;
   }
   return {
     scope: "models",
@@ -318,7 +329,10 @@ function termsOf(
     model: first.id,
     priceVersion: first.prices.version,
     bound,
+    tokens: promptTokens + outputMax,
     freeEligible: first.freeCreditEligible,
+    standIns: models.length === 1 ? undefined : models.slice(1).map(({ id }) => id),
+    isChosen: chat.isChosen,
     stream: chat.stream,
     tentative: true,
     models,

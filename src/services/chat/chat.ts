@@ -17,6 +17,7 @@ import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
+import { withinKey } from "./allowed-models.ts";
 import { ChatAdmission, type ChatCall, type ChatCallDeps, requestFor } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
@@ -58,7 +59,18 @@ export interface Completion extends Required<Pick<ReplyWriter<string>, "saysWhat
  * even if the caller leaves: by the usage that the server reports, or only the prompt if the server
  * does not answer in time.
  */
-export async function completeChat(
+export function completeChat(
+  deps: ChatCallDeps,
+  call: Call,
+  completion: Completion,
+): Promise<Settled<string>> {
+  const { chat } = completion;
+  if (chat.models.length === 1) return complete(deps, call, completion);
+  const run = (chosen: ChatCall) => complete(deps, call, { ...completion, chat: chosen });
+  return withinKey(deps, call, { chat, run });
+}
+
+async function complete(
   deps: ChatCallDeps,
   call: Call,
   { chat: asked, write, saysWhatIsLeft }: Completion,
@@ -89,7 +101,7 @@ export async function completeChat(
     const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
     const cost = costOf(model.prices, usage, by);
     const { maxTokens } = requestFor(model, admitted);
-    const counted = { model, tried, reply, usage, maxTokens };
+    const counted = { model, tried, ofKey: ofKey(asked), reply, usage, maxTokens };
     const stop = chat.isCostCapped === true && reply.choices.some(isAtLimit) ? STOPPED : null;
     return await settleWith(
       deps,
@@ -111,6 +123,11 @@ export async function completeChat(
     room?.end();
     grace.close();
   }
+}
+
+/** The models that were left of several, if the key may not call all of them. */
+function ofKey({ models, isWithinKey }: ChatCall): AnsweringModel["ofKey"] {
+  return isWithinKey === true ? models : undefined;
 }
 
 /** Added to the settlement of a reply that reached the limit which its caller's cap allows. */
@@ -189,11 +206,16 @@ export function chargedOutcome(deps: ChatCallDeps, call: Call, charged: ChargedR
 }
 
 /** Opens a stream and waits for its first batch, so that an earlier failure is a plain error. */
-export async function openChatStream(
+export function openChatStream(
   deps: ChatCallDeps,
   call: Call,
-  asked: ChatCall,
+  chat: ChatCall,
 ): Promise<ChatStream> {
+  if (chat.models.length === 1) return openStream(deps, call, chat);
+  return withinKey(deps, call, { chat, run: (chosen) => openStream(deps, call, chosen) });
+}
+
+async function openStream(deps: ChatCallDeps, call: Call, asked: ChatCall): Promise<ChatStream> {
   const chat = call.maxCost === null ? asked : await withinMaxCost(deps, call, asked);
   const admission = new ChatAdmission(deps, call, chat);
   const admitting = admission.admitted(await admission.asked);
@@ -222,7 +244,8 @@ export async function openChatStream(
     const batches = pullable(answer);
     const { lane, buying, ignored } = answer;
     const { maxTokens } = requestFor(model, admitted);
-    const served = { model, tried, route: { lane, buying, ignored }, batches, maxTokens };
+    const route = { lane, buying, ignored };
+    const served = { model, tried, ofKey: ofKey(asked), route, batches, maxTokens };
     const { isCostCapped = false } = chat;
     const parts = { call, request, isCostCapped, room, hold, interruption, turn, ...served };
     return new ChatStream(deps, parts);

@@ -20,6 +20,8 @@ export interface AnsweringModel {
   readonly model: ModelEntry;
   /** The models asked, in order; it is the last one. */
   readonly tried: readonly ModelEntry[];
+  /** The models that were left of several, best first, if the key may not call all of them. */
+  readonly ofKey?: readonly ModelEntry[] | undefined;
 }
 
 /** The model and the route that serve a call. */

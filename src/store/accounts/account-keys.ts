@@ -1,10 +1,12 @@
 // Single keys of an account, for changes that its people make.
 
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
+import type { KeyChange } from "../../core/access/key-limits.ts";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import { keys } from "../tables/account-schema.ts";
 import { type AccountRow, type AlsoInTransaction, type KeyRow, keyRow } from "./accounts.ts";
+import { refuseTooManyPatterns } from "./key-limits.ts";
 
 type KeyOwner = Pick<AccountRow, "number">;
 
@@ -27,28 +29,41 @@ export async function keyName({ db }: Database, keyId: string): Promise<string |
   return row?.name ?? null;
 }
 
-/** A key and its new name. */
-interface NamedKey {
+/** A key, and its new name or limits. A missing one stays as it is. */
+export interface ChangedKey extends KeyChange {
   /** The number of the account. */
   readonly account: number;
   readonly keyId: string;
-  readonly name: string;
+  readonly name?: string;
 }
 
-/** Gives a key of this account another name; false if it is revoked. */
-export async function renameKey(
+/**
+ * Changes a key of this account; false if it is revoked.
+ * @throws TooManyKeys
+ */
+export async function changeKey(
   { db }: Database,
-  { account, keyId, name }: NamedKey,
+  { account, keyId, isDisabled, models, tags, ...columns }: ChangedKey,
   also?: AlsoInTransaction,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
     await lockAccount(tx, account);
-    const renamed = await tx
+    if (models !== undefined) await refuseTooManyPatterns(tx, account, { keyId, models });
+    const change = {
+      // Drizzle leaves columns that are undefined as they are.
+      ...columns,
+      ...(isDisabled !== undefined && {
+        disabledAt: isDisabled ? sql`coalesce(${keys.disabledAt}, now())` : null,
+      }),
+      ...(tags !== undefined && { tags: [...tags] }),
+      ...(models !== undefined && { models: models === null ? null : [...models] }),
+    };
+    const changed = await tx
       .update(keys)
-      .set({ name })
+      .set(change)
       .where(and(eq(keys.account, account), eq(keys.id, keyId), isNull(keys.revokedAt)))
       .returning({ id: keys.id });
-    if (renamed.length === 0) return false;
+    if (changed.length === 0) return false;
     await raiseVersion(tx, account);
     await also?.(tx, account);
     return true;

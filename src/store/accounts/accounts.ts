@@ -3,6 +3,7 @@
 
 import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../../core/access/account-states.ts";
+import type { KeyRates, ModelPatterns } from "../../core/access/key-limits.ts";
 import { keyDigest, newKey } from "../../core/access/keys.ts";
 import {
   FREE_CREDIT,
@@ -29,7 +30,7 @@ import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
 import { deleteReceiversIn } from "../webhooks/receiver-ends.ts";
-import { refuseTooManyKeys } from "./key-limits.ts";
+import { refuseTooManyKeys, refuseTooManyPatterns } from "./key-limits.ts";
 import { endSubscriptionIn, hasMonthlyPlan } from "./plan-ends.ts";
 
 /** The id of an account and the bucket of its keys in Redis. */
@@ -46,11 +47,17 @@ export type AccountRow = Readonly<
 /** The result of a sign-up for free credit (D-232). */
 export type SignUpGrant = NonNullable<AccountRow["signUpGrant"]>;
 
-export interface NewKey {
+export interface NewKey extends Partial<KeyRates> {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly ipAllowlist: readonly string[];
   readonly monthlyLimit: NanoUsd | null;
+  /** Null, as if it is missing, for a key without an end. */
+  readonly endsAt?: Date | null;
+  /** The patterns of the models that it may call; null, as if it is missing, for every model. */
+  readonly models?: ModelPatterns;
+  /** None if missing. */
+  readonly tags?: readonly string[];
   /** Of a key of the playground: when it ends, and the session that it ends with. */
   readonly expiresAt?: Date;
   readonly session?: string;
@@ -226,6 +233,7 @@ export class Accounts {
       refuseClosed(await lockAccount(tx, account.number));
       // Those of the playground are few, and end by themselves.
       if (key.session === undefined) await refuseTooManyKeys(tx, account.number, key);
+      await refuseTooManyPatterns(tx, account.number, { keyId: id, models: key.models ?? null });
       await raiseVersion(tx, account.number);
       await tx.insert(keys).values({
         ...key,
@@ -235,6 +243,8 @@ export class Accounts {
         pepper: secretId("KEY_PEPPER", this.deps.keyPepper),
         scopes: [...key.scopes],
         ipAllowlist: [...key.ipAllowlist],
+        models: key.models == null ? null : [...key.models],
+        tags: [...(key.tags ?? [])],
         lastFour: secret.slice(-4),
       });
       await also?.(tx, account.number, { id, secret });
@@ -304,18 +314,13 @@ export class Accounts {
 /** The key of a row. */
 export function keyRow(row: StoredKey): KeyRow {
   const { id, name, scopes, ipAllowlist, lastFour, createdAt, revokedAt, lastUsedAt } = row;
+  const { disabledAt, endsAt, models, tags } = row;
+  const { requestsPerMinute, requestsPerDay, tokensPerMinute } = row;
   const monthlyLimit = row.monthlyLimit === null ? null : nano(row.monthlyLimit);
-  return {
-    id,
-    name,
-    scopes,
-    ipAllowlist,
-    monthlyLimit,
-    lastFour,
-    createdAt,
-    revokedAt,
-    lastUsedAt,
-  };
+  const limits = { monthlyLimit, disabledAt, endsAt, models, tags };
+  const rates = { requestsPerMinute, requestsPerDay, tokensPerMinute };
+  const state = { createdAt, revokedAt, lastUsedAt };
+  return { id, name, scopes, ipAllowlist, lastFour, ...state, ...limits, ...rates };
 }
 
 /** True if any payment of the account has an open dispute. */

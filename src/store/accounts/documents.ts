@@ -3,6 +3,7 @@
 import { and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../../core/access/access.ts";
 import type { StoredBudget } from "../../core/access/budgets.ts";
+import type { StoredKeyLimits } from "../../core/access/key-limits.ts";
 import type { Scope } from "../../core/access/limits.ts";
 import type { Queries } from "../servers/transaction.ts";
 import { accounts, budgets, keys, operations, payments } from "../tables/account-schema.ts";
@@ -155,6 +156,25 @@ function storedBudgets(of: readonly LiveBudget[] = []): { budgets?: readonly Sto
   };
 }
 
+/** The limits of a key that are set. */
+function storedLimits({
+  disabledAt,
+  endsAt,
+  models,
+  requestsPerMinute: rpm,
+  requestsPerDay: rpd,
+  tokensPerMinute: tpm,
+}: typeof keys.$inferSelect): StoredKeyLimits {
+  return {
+    ...(disabledAt !== null && { disabled: true }),
+    ...(endsAt !== null && { ends_ms: endsAt.getTime() }),
+    ...(models !== null && { models }),
+    ...(rpm !== null && { rpm }),
+    ...(rpd !== null && { rpd }),
+    ...(tpm !== null && { tpm }),
+  };
+}
+
 interface DocumentParts {
   readonly paid: Paid | undefined;
   readonly allowanceMonth: number;
@@ -190,6 +210,7 @@ function documentOf(
       ip: key.ipAllowlist,
       monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
       ...storedBudgets(ofKeys.get(key.number)),
+      ...storedLimits(key),
     })),
     ...storedBudgets(ofKeys.get(null)),
   };

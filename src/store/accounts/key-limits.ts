@@ -1,11 +1,12 @@
-// Limits the keys of an account and the addresses in their allowlists, because the access document
-// of the account contains all of them.
+// Limits the keys of an account, the addresses in their allowlists and the patterns of models: the
+// access document of the account contains all of them.
 
-import { and, count, eq, isNull, sql } from "drizzle-orm";
+import { and, count, eq, isNull, ne, sql } from "drizzle-orm";
+import type { ModelPatterns } from "../../core/access/key-limits.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { keys } from "../tables/account-schema.ts";
 
-/** The account has as many keys, or addresses in their allowlists, as it may have at once. */
+/** The account has as many keys, or addresses or patterns of theirs, as it may have at once. */
 export class TooManyKeys extends Error {
   override readonly name = "TooManyKeys";
 }
@@ -13,6 +14,7 @@ export class TooManyKeys extends Error {
 /** Every process reads the whole document with each change of it. */
 export const KEYS_MAX = 1_000;
 export const KEY_ADDRESSES_MAX = 5_000;
+export const KEY_PATTERNS_MAX = 5_000;
 
 /** @throws TooManyKeys */
 export async function refuseTooManyKeys(
@@ -31,5 +33,26 @@ export async function refuseTooManyKeys(
   throw new TooManyKeys(
     `The keys of the account may have ${KEY_ADDRESSES_MAX} addresses in their allowlists; with ` +
       `this one they would have ${all}`,
+  );
+}
+
+/**
+ * Refuses patterns of one key that the account has no room for beside those of its other keys.
+ * @throws TooManyKeys
+ */
+export async function refuseTooManyPatterns(
+  tx: Transaction,
+  account: number,
+  { keyId, models }: { readonly keyId: string; readonly models: ModelPatterns },
+): Promise<void> {
+  if (models === null) return;
+  const others = and(eq(keys.account, account), isNull(keys.revokedAt), ne(keys.id, keyId));
+  const patterns = sql<number>`coalesce(sum(cardinality(${keys.models})), 0)::int`;
+  const [sum] = await tx.select({ patterns }).from(keys).where(others);
+  const all = models.length + (sum?.patterns ?? 0);
+  if (all <= KEY_PATTERNS_MAX) return;
+  throw new TooManyKeys(
+    `The keys of the account may have ${KEY_PATTERNS_MAX} patterns of models; with these they ` +
+      `would have ${all}`,
   );
 }

@@ -6,6 +6,7 @@ export interface KeyName {
   readonly id: string;
   readonly name: string;
   readonly lastFour: string;
+  readonly tags: readonly string[];
 }
 
 /** All keys of an account, revoked ones too. */
@@ -14,20 +15,32 @@ export async function readKeyNames(
   account: number,
 ): Promise<ReadonlyMap<number, KeyName>> {
   const rows = await sql`
-    SELECT number, id, name, last_four FROM keys WHERE account = ${account} ORDER BY number`;
+    SELECT number, id, name, last_four, tags FROM keys WHERE account = ${account} ORDER BY number`;
   return new Map(
-    rows.map(({ number, id, name, last_four }) => [
+    rows.map(({ number, id, name, last_four, tags }) => [
       Number(number),
-      { id: String(id), name: String(name), lastFour: String(last_four) },
+      { id: String(id), name: String(name), lastFour: String(last_four), tags: tags.map(String) },
     ]),
   );
 }
 
-/** No key has this number: a filter by it finds nothing. */
-const NO_KEY = -1;
+/** The id and the tag of keys, for a filter; one that is missing or null limits nothing. */
+interface KeyFilter {
+  readonly key?: string | null | undefined;
+  readonly tag?: string | null | undefined;
+}
 
-/** The number of the key with this id, for a filter; of an unknown key one that finds nothing. */
-export function keyNumber(keys: ReadonlyMap<number, KeyName>, id: string): number {
-  for (const [number, key] of keys) if (key.id === id) return number;
-  return NO_KEY;
+/**
+ * The numbers of the keys with this id and this tag, for a filter; null if neither is given. Of an
+ * unknown key or tag there are none, so nothing is found.
+ */
+export function keyNumbers(
+  keys: ReadonlyMap<number, KeyName>,
+  { key: id, tag }: KeyFilter,
+): readonly number[] | null {
+  if (id == null && tag == null) return null;
+  const found = [...keys].filter(
+    ([, key]) => (id == null || key.id === id) && (tag == null || key.tags.includes(tag)),
+  );
+  return found.map(([number]) => number);
 }

@@ -83,6 +83,18 @@ export const keys = pgTable(
     createdAt: at("created_at").notNull().defaultNow(),
     revokedAt: at("revoked_at"),
     lastUsedAt: at("last_used_at"),
+    /** Since when it is refused, although it is not revoked; null for a key that is enabled. */
+    disabledAt: at("disabled_at"),
+    /** From when on it is refused; null for a key without an end. */
+    endsAt: at("ends_at"),
+    /** The patterns of the models that it may call; null for every model. */
+    models: text("models").array(),
+    /** Words by which its calls are found and summed. */
+    tags: text("tags").array().notNull().default([]),
+    /** What it may send in a time; null where only the account limits it. */
+    requestsPerMinute: integer("requests_per_minute"),
+    requestsPerDay: integer("requests_per_day"),
+    tokensPerMinute: integer("tokens_per_minute"),
     /** When a key of the playground ends; null for a key that its people made. */
     expiresAt: at("expires_at"),
     /** The session that it ends with. */

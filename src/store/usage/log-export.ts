@@ -77,8 +77,15 @@ const NAMES = Object.keys(LOG_COLUMNS) as LogColumnName[];
 const columnsOf = (names: readonly LogColumnName[]) =>
   names.flatMap((name) => MAPPINGS[LOG_COLUMNS[name].kind](name));
 
+/** The tags that the key of a call has now; a tag has no comma (D-748). */
+const TAGS: ExportColumn = {
+  heading: "key_tags",
+  select: "nullif(array_to_string(k.tags, ','), '')",
+  format: unchanged,
+};
+
 /** The columns for account holders. */
-const COLUMNS = columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name])));
+const COLUMNS = [...columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name]))), TAGS];
 /** The log leaves out that a cost is by buying prices, as most costs are; the export says so. */
 function withLocalSource(column: ExportColumn): ExportColumn {
   if (column.heading !== "upstream_source") return column;
@@ -92,6 +99,7 @@ const OPERATOR_COLUMNS = [
   ...columnsOf(NAMES.slice(0, NAMES.indexOf("upstream_cost") + 1)),
   { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
   ...columnsOf(NAMES.slice(NAMES.indexOf("upstream_cost") + 1)).map(withLocalSource),
+  TAGS,
 ];
 
 /** The headings in order. Programs rely on names and order, so new columns go to the end. */

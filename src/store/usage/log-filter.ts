@@ -1,5 +1,6 @@
 // Filters of the request log, as SQL.
 
+import { arrayText } from "../servers/database.ts";
 import type { Parameters } from "../tables/parameters.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
 import { usageStatusSql } from "./usage-changes.ts";
@@ -11,7 +12,8 @@ export interface LogFilter {
   readonly service: string | null;
   /** Empty for calls without a model. */
   readonly model: string | null;
-  readonly key: number | null;
+  /** The numbers of keys. */
+  readonly keys: readonly number[] | null;
   readonly status: UsageStatus | null;
   readonly code: string | null;
   readonly request: string | null;
@@ -20,14 +22,14 @@ export interface LogFilter {
 
 /** The conditions of a filter on the log `l` of an account. */
 export function logConditions(parameters: Parameters, account: number, filter: LogFilter): string {
-  const { key, minCost } = filter;
+  const { keys, minCost } = filter;
   const of = {
     account: parameters.add(account),
     from: parameters.add(filter.from?.toISOString() ?? null),
     to: parameters.add(filter.to?.toISOString() ?? null),
     service: parameters.add(filter.service),
     model: parameters.add(filter.model),
-    key: parameters.add(key === null ? null : String(key)),
+    keys: parameters.add(keys === null ? null : arrayText(keys)),
     status: parameters.add(filter.status),
     code: parameters.add(filter.code),
     request: parameters.add(filter.request),
@@ -38,7 +40,7 @@ export function logConditions(parameters: Parameters, account: number, filter: L
     AND (${of.to}::text IS NULL OR l.at < ${of.to}::timestamptz)
     AND (${of.service}::text IS NULL OR l.service = ${of.service})
     AND (${of.model}::text IS NULL OR coalesce(l.model, '') = ${of.model})
-    AND (${of.key}::text IS NULL OR l.key = ${of.key}::bigint)
+    AND (${of.keys}::text IS NULL OR l.key = ANY(${of.keys}::text::bigint[]))
     AND (${of.status}::text IS NULL OR (${usageStatusSql("l")}) = ${of.status})
     AND (${of.code}::text IS NULL OR l.error_code = ${of.code})
     AND (${of.request}::text IS NULL OR l.request = ${of.request}::uuid)
@@ -51,7 +53,7 @@ export const ALL_CALLS: LogFilter = {
   to: null,
   service: null,
   model: null,
-  key: null,
+  keys: null,
   status: null,
   code: null,
   request: null,

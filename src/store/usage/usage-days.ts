@@ -13,8 +13,8 @@ export interface UsageFilter {
   readonly service: string | null;
   /** Empty for calls without a model. */
   readonly model: string | null;
-  /** The number of a key. */
-  readonly key: number | null;
+  /** The numbers of keys. */
+  readonly keys: readonly number[] | null;
   readonly status: UsageStatus | null;
 }
 
@@ -92,10 +92,11 @@ const TAKEN = MEASURE_NAMES.map((name) => `-sign * ${name} AS ${name}`).join(", 
 /** The condition on the sums of a question. */
 export function filterSql(parameters: Parameters, filter: UsageFilter): string {
   const [service, model] = [parameters.add(filter.service), parameters.add(filter.model)];
-  const [key, status] = [parameters.add(filter.key), parameters.add(filter.status)];
+  const keys = parameters.add(filter.keys === null ? null : arrayText(filter.keys));
+  const status = parameters.add(filter.status);
   return `(${service}::text IS NULL OR service = ${service})
     AND (${model}::text IS NULL OR model = ${model})
-    AND (${key}::bigint IS NULL OR key = ${key})
+    AND (${keys}::bigint[] IS NULL OR key = ANY(${keys}::bigint[]))
     AND (${status}::text IS NULL OR status = ${status})`;
 }
 

@@ -83,6 +83,7 @@ const provoke = {
     param: "messages",
   },
   model_not_found: { ...call({}, chatBody({ model: "nope" })), param: "model" },
+  model_not_allowed: { ...call({ models: ["other-*"] }), param: "model" },
   model_unavailable: {
     by: () => {
       api.paused.add("chat");

@@ -70,6 +70,7 @@ const provoke = {
     return world.send(account, mailBody({ subject: "Another" }), "one key");
   },
   model_not_found: call({}, chatBody({ model: "nope" })),
+  model_not_allowed: call({ models: ["other-*"] }),
   message_not_found: async () => api.get("/v1/mail/messages/msg_1", await mailAccount(api)),
   receipt_not_found: async () => api.get("/v1/receipts/req_1", await api.account()),
   receipt_pending: async () => {

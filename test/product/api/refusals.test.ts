@@ -88,6 +88,7 @@ describe("a refused chat call", () => {
             admit,
             quote: (request) => account.quote(request),
             view: (keyId) => account.view(keyId),
+            modelsOf: (keyId) => account.modelsOf(keyId),
           };
         },
         refusesUnread: () => false,

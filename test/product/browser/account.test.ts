@@ -212,6 +212,43 @@ describe.skipIf(!canRun)("a team", () => {
 });
 
 describe.skipIf(!canRun)("keys and settings", () => {
+  test("the limits of a key are changed, bind at once, and the key stays", async () => {
+    const key = await makeKey("narrow");
+    const dialog = ada.page.getByRole("dialog");
+    const save = async () => {
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await ada.button("Limits: narrow").click();
+    await dialog.getByLabel("Models").fill("other-*\nanother");
+    await dialog.getByLabel("Requests a day").fill("0");
+    await ada.sees("A whole number above zero, or nothing");
+    expect(await dialog.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Requests a day").fill("1000");
+    await dialog.getByLabel("Tokens a minute").fill("50000");
+    await dialog.getByLabel("Ends").fill("2031-12-31");
+    await ada.inspect("key-limits");
+    await save();
+    await ada.sees("ends 31 Dec 2031");
+    await ada.sees("2 model rules");
+    const refused = await call(key);
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain("only other-*, another");
+    await ada.button("Limits: narrow").click();
+    await dialog.getByRole("switch").check();
+    await dialog.getByLabel("Models").fill("");
+    await save();
+    await ada.page.getByRole("row", { name: /narrow.*disabled/ }).waitFor();
+    await ada.inspect("keys-disabled");
+    expect((await call(key)).status).toBe(401);
+    await ada.button("Limits: narrow").click();
+    await dialog.getByRole("switch").uncheck();
+    await dialog.getByLabel("Ends").fill("");
+    await save();
+    expect((await call(key)).status).toBe(200);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("a key is deleted after its name was typed, and stops working at once", async () => {
     const key = await makeKey("short-lived");
     const status = async () => {

@@ -3,6 +3,7 @@
 
 import type { AccountActor } from "../../../actors/account-actor.ts";
 import type { Span } from "../../../src/core/access/budgets.ts";
+import type { KeyRates } from "../../../src/core/access/key-limits.ts";
 import { FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../../src/core/access/limits.ts";
 import { type Surface, scopesOfSurface } from "../../../src/core/access/services.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
@@ -17,11 +18,13 @@ import { setBudget } from "../../../src/store/accounts/budgets.ts";
 import { bookOperation, lockAccount } from "../../../src/store/ledger/operations.ts";
 import type { Payments } from "../../../src/store/payments/payments.ts";
 
-export interface KeyTerms {
+export interface KeyTerms extends Partial<KeyRates> {
   /** By default every scope of the surface. */
   readonly scopes?: readonly Scope[];
   readonly ip?: readonly string[];
   readonly monthlyLimit?: string;
+  readonly models?: readonly string[];
+  readonly endsAt?: Date;
   /** Budgets of the key by span. */
   readonly keyBudgets?: Readonly<Partial<Record<Span, string>>>;
 }
@@ -106,6 +109,11 @@ export async function createTestKey(
     scopes: terms.scopes ?? scopesOfSurface(account.surface),
     ipAllowlist: terms.ip ?? [],
     monthlyLimit: usdOrNull(terms.monthlyLimit),
+    models: terms.models ?? null,
+    endsAt: terms.endsAt ?? null,
+    requestsPerMinute: terms.requestsPerMinute ?? null,
+    requestsPerDay: terms.requestsPerDay ?? null,
+    tokensPerMinute: terms.tokensPerMinute ?? null,
   });
   await setBudgets(accounts, account, { key: key.id, of: terms.keyBudgets });
   return key;

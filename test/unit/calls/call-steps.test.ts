@@ -45,6 +45,7 @@ function callOf(account: TestAccount, requestId: string): Call {
     upstreamFromMs: null,
     upstreamMs: 0,
     rate: null,
+    models: null,
     maxCost: null,
     markers: null,
     ahead: null,

@@ -63,6 +63,7 @@ test("changes of its keys are in its activity, by the key's name", async () => {
   const words = ["--scopes", "models", "--name", "ci", "--json"];
   const { id: key } = jsonOf(await cli("key", "create", id, ...words));
   expect((await cli("key", "rename", id, key, "--name", "build")).code).toBe(0);
+  expect((await cli("key", "set", id, key, "--disabled", "yes")).code).toBe(0);
   await twice("key", "revoke", key);
   expect((await cli("key", "rename", id, key, "--name", "late")).code).toBe(1);
   expect(await linesOf(id)).toEqual([
@@ -70,6 +71,7 @@ test("changes of its keys are in its activity, by the key's name", async () => {
     "operator operator_plan plan pro",
     "operator key_created ci",
     "operator key_renamed build",
+    "operator key_limited build: disabled",
     "operator key_revoked build",
   ]);
 });

@@ -49,7 +49,7 @@ test("key rename refuses a key that is revoked, and the name stays", async () =>
   await cli("key", "rename", row.id, keyId, "--name", "before");
   await cli("key", "revoke", keyId);
   const { code, err } = await cli("key", "rename", row.id, keyId, "--name", "after");
-  expect([code, err]).toEqual([1, `The key ${keyId} is revoked and cannot be renamed\n`]);
+  expect([code, err]).toEqual([1, `The key ${keyId} is revoked and cannot be changed\n`]);
   const { keys } = JSON.parse((await cli("key", "list", row.id, "--json")).out);
   expect(keys[0].name).toBe("before");
 });
@@ -88,4 +88,44 @@ test("account budget refuses a fifth budget of account and key, and unknown span
   const other = await openAccount(world);
   const foreign = await cli("key", "budget", row.id, other.keyId, "--span", "day", "--usd", "1");
   expect(foreign.err).toContain(`There is no key ${other.keyId}`);
+});
+
+test("key set disables a key, ends it and limits its models, and key list shows that", async () => {
+  const account = await openAccount(world, { paid: "5" });
+  const { row, keyId } = account;
+  const set = (...words: string[]) => cli("key", "set", row.id, keyId, ...words);
+  const ends = "2031-12-31T00:00:00.000Z";
+  const told = await set("--models", "m, other-*", "--ends", "2031-12-31", "--disabled", "yes");
+  expect(told.out).toBe(`Key ${keyId}: disabled; ends ${ends}; models m, other-*.\n`);
+  expect(await verdict(account, usd("1"))).toBe("invalid_api_key");
+  const json = JSON.parse((await set("--disabled", "no", "--json")).out);
+  expect(json).toMatchObject({ disabled_at: null, ends_at: ends, models: ["m", "other-*"] });
+  expect(await verdict(account, usd("1"))).toBe("admitted");
+  const list = await cli("key", "list", row.id);
+  expect(list.out).toMatch(/m,other-\* .*ends 2031-12-31/);
+  expect(JSON.parse((await cli("key", "list", row.id, "--json")).out)).toMatchObject({
+    keys: [{ models: ["m", "other-*"], ends_at: ends, disabled_at: null }],
+  });
+  await set("--models", "other-*");
+  expect(await verdict(account, usd("1"))).toBe("model_not_allowed");
+  const free = await set("--models", "any", "--ends", "none");
+  expect(free.out).toBe(`Key ${keyId}: no end; any model.\n`);
+  expect(await verdict(account, usd("1"))).toBe("admitted");
+});
+
+test("key create takes an end and models; key set refuses wrong limits by name", async () => {
+  const { row, keyId } = await openAccount(world);
+  const made = ["--scopes", "models", "--models", "m*", "--ends", "2031-12-31", "--json"];
+  expect((await cli("key", "create", row.id, ...made)).code).toBe(0);
+  const { keys } = JSON.parse((await cli("key", "list", row.id, "--json")).out);
+  expect(keys[1]).toMatchObject({ models: ["m*"], ends_at: "2031-12-31T00:00:00.000Z" });
+  for (const [words, message] of [
+    [[], "Give at least one option: they say what changes"],
+    [["--disabled", "maybe"], "--disabled must be yes or no, but is 'maybe'"],
+    [["--ends", "2001-01-01"], "--ends must be in the future, but is 2001-01-01T00:00:00.000Z"],
+    [["--models", "a b"], "--models must contain only ids of models"],
+  ] as const) {
+    const { code, err } = await cli("key", "set", row.id, keyId, ...words);
+    expect([code, err.includes(message)]).toEqual([2, true]);
+  }
 });

@@ -5,6 +5,7 @@ import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { ConsoleWorld, servicesOf } from "../../support/api/console-world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await shared(ConsoleWorld.start());
 
@@ -204,7 +205,7 @@ test("a revoked key keeps its name: a new name is refused", async () => {
   await world.post("admin", `${path}/revoke`);
   const told = await world.post("admin", `${path}/rename`, { name: "late" });
   expect(told).toMatchObject({ status: 409, code: "wrong_state" });
-  expect(told.message).toBe(`The key ${account.keyId} is revoked and cannot be renamed`);
+  expect(told.message).toBe(`The key ${account.keyId} is revoked and cannot be changed`);
 });
 
 test("a key is given another name", async () => {
@@ -219,6 +220,113 @@ test("a key is given another name", async () => {
   expect(wrong.message).toStartWith("name must");
 });
 
+describe("the limits of a key", () => {
+  const limitsOf = (account: TestAccount) => `${keysOf(account)}/${account.keyId}/limits`;
+
+  test("change without a new key, each by itself, and are in the list", async () => {
+    const account = await world.account();
+    const set = async (body: object) => {
+      const told = await world.post<ChangedKeyReply>("admin", limitsOf(account), body);
+      expect(told).toMatchObject({ status: 200, body: { applied: true } });
+      return told.body.key;
+    };
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await set({ models: ["other-*", "other-*"] })).toMatchObject({ models: ["other-*"] });
+    expect((await errorOf(await world.api.post(account, chatBody()))).code).toBe(
+      "model_not_allowed",
+    );
+    expect(await set({ ends_at: later })).toMatchObject({ models: ["other-*"], ends_at: later });
+    const disabled = await set({ disabled: true, models: null });
+    expect(disabled).toMatchObject({ models: null, ends_at: later });
+    expect((await errorOf(await world.api.post(account, chatBody()))).message).toBe(
+      "This API key is disabled",
+    );
+    // Since when it is disabled stays, however often somebody says so.
+    expect(await set({ disabled: true })).toMatchObject({ disabled_at: disabled.disabled_at });
+    expect(await set({ disabled: false, ends_at: null })).toMatchObject({
+      disabled_at: null,
+      ends_at: null,
+    });
+    expect((await world.api.post(account, chatBody())).status).toBe(200);
+    const { body } = await world.get<KeysReply>("viewer", keysOf(account));
+    expect(body.keys[0]).toMatchObject({ models: null, ends_at: null, disabled_at: null });
+  });
+
+  test("are in the activity, with the name of the key and what changed", async () => {
+    const account = await world.account();
+    await world.post("admin", limitsOf(account), { disabled: true, models: ["swift-*"] });
+    const { sql } = world.api.parts.stores.database;
+    const lines = await sql`
+      SELECT actor, action, about FROM activity WHERE account = ${account.row.number}`;
+    expect([...lines]).toEqual([
+      {
+        actor: "admin@example.com",
+        action: "key_limited",
+        about: "test key: disabled; models swift-*",
+      },
+    ]);
+  });
+
+  test.each([
+    [{}, "must change something"],
+    [{ disabled: "yes" }, "disabled must"],
+    [{ models: [] }, "models must be a list of 1 to 50 models"],
+    [{ models: ["a b"] }, "models must contain only ids of models, in which * stands"],
+    [{ models: "swift-1" }, "models must be a list of 1 to 50 models"],
+    [{ ends_at: "2001-01-01T00:00:00Z" }, "ends_at must be in the future, but is 2001-01-01"],
+    [{ ends_at: "2031-13-01T00:00:00Z" }, "ends_at must be a time that exists"],
+    [{ ends_at: "tomorrow" }, "ends_at"],
+    [{ scopes: ["search"] }, "scopes is not known"],
+  ])("%j is refused in words, and changes nothing", async (wrong, message) => {
+    const account = await world.account({ models: ["kept"] });
+    const told = await world.post("owner", limitsOf(account), wrong);
+    expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
+    expect(told.message).toContain(message);
+    const { body } = await world.get<KeysReply>("owner", keysOf(account));
+    expect(body.keys[0]).toMatchObject({ models: ["kept"], ends_at: null, disabled_at: null });
+  });
+
+  test("of a new key are those of its body", async () => {
+    const account = await world.account();
+    const limits = { models: ["swift-*"], ends_at: "2031-12-31T00:00:00.000Z" };
+    const made = await world.post<CreatedKeyReply>("admin", keysOf(account), {
+      ...BODY,
+      ...limits,
+    });
+    expect(made.body.created).toMatchObject(limits);
+    const refused = await errorOf(await world.api.post({ key: made.body.key }, chatBody()));
+    expect(refused.code).toBe("model_not_allowed");
+    const past = { ...BODY, ends_at: "2021-12-31T00:00:00.000Z" };
+    expect((await world.post("admin", keysOf(account), past)).message).toStartWith(
+      "ends_at must be",
+    );
+  });
+
+  test("of a revoked key, or one of another account, cannot be changed", async () => {
+    const [mine, other] = [await world.account(), await world.account()];
+    const path = `${keysOf(mine)}/${other.keyId}/limits`;
+    expect(await world.post("owner", path, { disabled: true })).toMatchObject({ status: 404 });
+    await world.post("admin", `${keysOf(mine)}/${mine.keyId}/revoke`);
+    const told = await world.post("owner", limitsOf(mine), { disabled: false });
+    expect(told).toMatchObject({ status: 409, code: "wrong_state" });
+    expect((await world.api.post(other, chatBody())).status).toBe(200);
+  });
+
+  test("are refused beyond 5,000 patterns of an account", async () => {
+    const account = await world.account();
+    await world.api.parts.stores.database.sql`
+      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four, models)
+      SELECT 'key_patterns' || n, ${account.row.number}, 'patterns' || n, 'many', '{models}', '{}',
+        'many', array_fill('m'::text, ARRAY[50])
+      FROM generate_series(1, 100) n`;
+    const told = await world.post("admin", limitsOf(account), { models: ["m"] });
+    expect(told).toMatchObject({ status: 409, code: "wrong_state" });
+    expect(told.message).toContain("5000 patterns of models; with these they would have 5001");
+    await world.post("admin", `${keysOf(account)}/key_patterns1/revoke`);
+    expect((await world.post("admin", limitsOf(account), { models: ["m"] })).status).toBe(200);
+  });
+});
+
 test.each(["viewer", "billing"] as const)("a %s reads keys and changes none", async (who) => {
   const account = await world.account();
   const path = `${keysOf(account)}/${account.keyId}`;
@@ -227,6 +335,7 @@ test.each(["viewer", "billing"] as const)("a %s reads keys and changes none", as
     [keysOf(account), BODY],
     [`${path}/revoke`, {}],
     [`${path}/rename`, { name: "mine" }],
+    [`${path}/limits`, { disabled: true }],
   ] as const) {
     expect(await world.post(who, target, body)).toMatchObject({ code: "role_required" });
   }

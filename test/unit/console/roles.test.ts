@@ -59,6 +59,7 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
   createKey: "admin",
   revokeKey: "admin",
   renameKey: "admin",
+  setKeyLimits: "admin",
   getLimits: "viewer",
   setOwnCap: "owner",
   setAccountBudget: "owner",

@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 const DAYS = 365;
 const YEAR = { fromMs: FROM_MS, toMs: TO_MS, zone: "UTC", unit: "day" } as const;
-const NO_FILTER = { service: null, model: null, key: null, status: null };
+const NO_FILTER = { service: null, model: null, keys: null, status: null };
 
 async function yearOf(zone: string, unit: "day" | "month", group: UsageGroup) {
   const inner = await zoneBorders(database, { fromMs: FROM_MS, toMs: TO_MS, zone, unit });

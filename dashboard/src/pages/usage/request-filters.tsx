@@ -17,6 +17,7 @@ export const FILTERS = [
   "service",
   "model",
   "key",
+  "tag",
   "status",
   "code",
   "request",
@@ -37,25 +38,30 @@ interface FiltersProps {
 /** Calls of no service are of the account. */
 const SERVICES = [...SERVICE_NAMES, "account"] as const;
 
+type Choices = readonly (string | { readonly value: string; readonly label: string })[];
+type Lists = Readonly<Record<"service" | "status" | "key", Choices> & { readonly tag?: Choices }>;
+
 export function RequestFilters({ account, fields, change }: FiltersProps) {
   const keys = useQuery(keysQuery(account)).data?.keys ?? [];
+  const tags = [...new Set(keys.flatMap((key) => key.tags))].toSorted();
   const set = (name: string, value: string | null) => {
     change({ [name]: value === null || value === "" ? undefined : value, before: undefined });
   };
   const [isOpen, setOpen] = useState(MORE.some((name) => fields[name] !== undefined));
   const isFiltered = FILTERS.some((name) => fields[name] !== undefined);
   const none = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
-  const lists = {
+  const lists: Lists = {
     service: SERVICES.map((id) => ({ value: id as string, label: t.services[id] })),
     status: CALL_STATUSES.map((id) => ({
       value: id as string,
       label: t.usage.statuses[id],
     })),
     key: keys.map(({ id, name }) => ({ value: id, label: name })),
+    ...(tags.length > 0 && { tag: tags }),
   };
   return (
     <div className="row filters">
-      {(Object.keys(lists) as (keyof typeof lists)[]).map((name) => (
+      {(Object.keys(lists) as (keyof Lists)[]).map((name) => (
         <Select
           key={name}
           size="xs"
@@ -65,7 +71,7 @@ export function RequestFilters({ account, fields, change }: FiltersProps) {
           clearButtonProps={{ "aria-label": `${t.actions.clear}: ${t.usage.filters[name]}` }}
           aria-label={t.usage.filters[name]}
           placeholder={t.usage.filters[name]}
-          data={lists[name]}
+          data={lists[name] ?? []}
           value={fields[name] ?? null}
           onChange={(value) => set(name, value)}
         />

@@ -163,12 +163,14 @@ export function UsageFilters({ fields, change, choices }: FilterProps) {
     service: choices.services.map((id) => ({ value: id, label: nameOf(t.services, id) })),
     model: choices.models.map((id) => ({ value: id, label: id })),
     key: choices.keys.map(({ id, name }) => ({ value: id, label: name })),
+    tag: choices.tags.map((tag) => ({ value: tag, label: tag })),
     status: CALL_STATUSES.map((id) => ({
       value: id,
       label: t.usage.statuses[id],
     })),
   };
-  const names = Object.keys(lists) as (keyof typeof lists)[];
+  const all = Object.keys(lists) as (keyof typeof lists)[];
+  const names = all.filter((name) => name !== "tag" || choices.tags.length > 0 || fields.tag);
   const isFiltered = names.some((name) => fields[name] !== undefined);
   const none = Object.fromEntries(names.map((name) => [name, undefined]));
   return (
@@ -211,8 +213,8 @@ interface ExportProps {
 
 /** CSV of exactly the figures that are shown, and of the log rows behind them. */
 export function UsageExports({ account, reply, fields }: ExportProps) {
-  const { service, model, key, status } = fields;
-  const filters = { service, model, key, status, from: reply.from, to: reply.to };
+  const { service, model, key, tag, status } = fields;
+  const filters = { service, model, key, tag, status, from: reply.from, to: reply.to };
   const name = `usage-${reply.from.slice(0, 10)}-${reply.to.slice(0, 10)}.csv`;
   return (
     <div className="row">

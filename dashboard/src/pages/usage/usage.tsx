@@ -27,8 +27,8 @@ export function UsagePage() {
   const [zone] = useZone();
   const range = rangeOf(fields, zone);
   const group = oneOf(["service", ...USAGE_GROUPS], fields.group);
-  const { service, model, key, status } = fields;
-  const query = { ...range, zone, group, service, model, key, status };
+  const { service, model, key, tag, status } = fields;
+  const query = { ...range, zone, group, service, model, key, tag, status };
   const usage = useQuery({
     ...usageQuery(account.id, query),
     placeholderData: (before) => before,

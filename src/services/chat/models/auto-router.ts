@@ -99,7 +99,10 @@ export function affordableModels(models: Models, budget: Budget): Models {
 /**
  * Explains the choice of the model. `tried` are the models asked, in order; the last one answered.
  */
-export function explainChoice(choice: AutoChoice, tried: readonly ModelEntry[]): string {
+export function explainChoice(
+  choice: Pick<AutoChoice, "policy"> & { readonly models: readonly ModelEntry[] },
+  tried: readonly ModelEntry[],
+): string {
   const { policy, models } = choice;
   const count = models.length;
   const rule = `${REASONS[policy]} of ${count} models that can serve this`;

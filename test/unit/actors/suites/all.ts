@@ -6,6 +6,8 @@ import { capSuite } from "./caps.ts";
 import { debtSuite } from "./debts.ts";
 import { freeCreditSuite } from "./free-credit.ts";
 import { holdSuite } from "./holds.ts";
+import { keyLimitSuite } from "./key-limits.ts";
+import { keyRateSuite } from "./key-rates.ts";
 import { limitsSuite } from "./limits.ts";
 import { planSuite } from "./plans.ts";
 import { refusalSuite } from "./refusals.ts";
@@ -16,6 +18,8 @@ export function moneySuites(open: WorldFactory): void {
   refusalSuite(open);
   windowSuite(open);
   limitsSuite(open);
+  keyLimitSuite(open);
+  keyRateSuite(open);
   capSuite(open);
   budgetSuite(open);
   freeCreditSuite(open);

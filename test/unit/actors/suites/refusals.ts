@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { AdmissionRequest } from "../../../../actors/account.ts";
 import { deriveTier, type Scope } from "../../../../src/core/access/limits.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../../src/core/errors.ts";
+import { changeKey } from "../../../../src/store/accounts/account-keys.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import { ask, openAccount, usd, type World, walletOf } from "../../../support/stores/world.ts";
@@ -18,6 +19,7 @@ interface Cause {
   readonly fillsWindow?: true;
   readonly fillsStreams?: true;
   readonly revokes?: true;
+  readonly disables?: true;
   readonly owes?: true;
 }
 
@@ -33,6 +35,7 @@ const CAUSES = {
   tier_required: { terms: { paid: "49.99" }, call: { scope: "mail" } },
   rate_limit_exceeded: { fillsWindow: true },
   body_too_large: { call: { refusal: new ApiError("body_too_large", "known before") } },
+  model_not_allowed: { terms: { models: ["other-*"] } },
   model_unavailable: { call: { refusal: new ApiError("model_unavailable", "known before") } },
   key_budget_exceeded: { terms: { monthlyLimit: "1" } },
   monthly_limit_reached: { ownCap: usd("1") },
@@ -89,6 +92,10 @@ async function refusalCodeFor(world: World, causes: readonly Cause[]): Promise<s
   if (causes.some((cause) => cause.revokes)) {
     await world.store.revokeKey(account.keyId, new Date());
   }
+  if (causes.some((cause) => cause.disables)) {
+    const { row, keyId } = account;
+    await changeKey(world.database, { account: row.number, keyId, isDisabled: true });
+  }
   if (causes.some((cause) => cause.owes)) await owe(world, account);
   await account.actor.configure();
   const call = { bound: usd("2"), ...allowed };
@@ -107,6 +114,13 @@ export const refusalSuite = (open: WorldFactory): void =>
 
     test("each cause alone is answered with its own code", async () => {
       for (const code of CODES) expect(await refusalCodeFor(world, [CAUSES[code]])).toBe(code);
+    });
+
+    test("a disabled key is refused as a revoked one is, whatever else applies", async () => {
+      for (const code of CODES) {
+        const refused = await refusalCodeFor(world, [CAUSES[code], { disables: true }]);
+        expect([code, refused]).toEqual([code, "invalid_api_key"]);
+      }
     });
 
     test("of any two causes the first of the error table is answered", async () => {

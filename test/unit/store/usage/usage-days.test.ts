@@ -12,7 +12,7 @@ setDefaultTimeout(120_000);
 const ACCOUNT = 7;
 const QUARTER_MS = 900_000;
 const HOUR_MS = 4 * QUARTER_MS;
-const NO_FILTER = { service: null, model: null, key: null, status: null };
+const NO_FILTER = { service: null, model: null, keys: null, status: null };
 const SPRING = [Date.parse("2026-03-05T00:00:00Z"), Date.parse("2026-04-02T00:00:00Z")] as const;
 const AUTUMN = [Date.parse("2026-10-20T00:00:00Z"), Date.parse("2026-11-08T00:00:00Z")] as const;
 

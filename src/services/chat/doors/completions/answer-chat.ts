@@ -100,8 +100,8 @@ export function completeAs(
     chat,
     saysWhatIsLeft: chat.svcMembers !== null,
     write: (counted, settlement) => {
-      const { model, tried, reply: route } = counted;
-      return write(metaOf(context, chat, { model, tried, route }), counted, settlement);
+      const { model, tried, ofKey, reply: route } = counted;
+      return write(metaOf(context, chat, { model, tried, ofKey, route }), counted, settlement);
     },
   });
 }

@@ -54,8 +54,12 @@ export function runMessages(
     chat: message,
     saysWhatIsLeft: message.svcMembers !== null,
     write: (counted, settlement) => {
-      const { model, tried, reply: route } = counted;
-      return messageJson(metaOf(context, message, { model, tried, route }), counted, settlement);
+      const { model, tried, ofKey, reply: route } = counted;
+      return messageJson(
+        metaOf(context, message, { model, tried, ofKey, route }),
+        counted,
+        settlement,
+      );
     },
   });
 }

@@ -1,3 +1,4 @@
+import { type ModelPatterns, mayCallModel } from "../../../../core/access/key-limits.ts";
 import { openEndpoint } from "../../../../http/endpoint.ts";
 import { type ChatCatalogue, guideModel, type ModelEntry } from "../../models/catalogue.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
@@ -26,10 +27,11 @@ export const models = openEndpoint({
   path: "/v1/models",
   service: "chat",
   summary: "List models and their prices",
+  description: "With a key that may call some models only, it lists those.",
   reply: ModelList,
   errors: [],
   examples: [{ summary: "All models", reply: { object: "list", data: [ENTRY] } }],
-  run: (deps: ChatDeps) => listJson(deps.catalogue()),
+  run: (deps: ChatDeps, _, patterns) => listJson(deps.catalogue(), patterns),
 });
 
 /** One entry of the list, which OpenAI's clients request by this path. */
@@ -52,9 +54,9 @@ export const model = openEndpoint({
       reply: JSON.parse(JSON.stringify(entryJson(guideModel))),
     },
   ],
-  run(deps: ChatDeps, { id = "" }) {
+  run(deps: ChatDeps, { id = "" }, patterns) {
     const found = deps.catalogue().models.get(id);
-    if (found === undefined) throw noModel("/v1/models");
+    if (found === undefined || !mayCallModel(patterns, id)) throw noModel("/v1/models");
     return JSON.stringify(entryJson(found));
   },
 });
@@ -62,13 +64,21 @@ export const model = openEndpoint({
 /** The JSON of the list, built once for each catalogue. */
 const lists = new WeakMap<ChatCatalogue, string>();
 
-function listJson(catalogue: ChatCatalogue): string {
+function listJson(catalogue: ChatCatalogue, patterns: ModelPatterns): string {
+  if (patterns !== null) {
+    return jsonOfList(
+      [...catalogue.models.values()].filter(({ id }) => mayCallModel(patterns, id)),
+    );
+  }
   const known = lists.get(catalogue);
   if (known !== undefined) return known;
-  const data = [...catalogue.models.values()].map(entryJson);
-  const json = JSON.stringify({ object: "list", data });
+  const json = jsonOfList([...catalogue.models.values()]);
   lists.set(catalogue, json);
   return json;
+}
+
+function jsonOfList(models: readonly ModelEntry[]): string {
+  return JSON.stringify({ object: "list", data: models.map(entryJson) });
 }
 
 function entryJson(model: ModelEntry): object {

@@ -72,8 +72,8 @@ export async function runResponses(context: Context, response: ResponsesCall): P
     chat,
     saysWhatIsLeft: response.svcMembers !== null,
     write: (counted, settlement) => {
-      const { model, tried, reply: route, maxTokens } = counted;
-      const served = { model, tried, route, maxTokens };
+      const { model, tried, ofKey, reply: route, maxTokens } = counted;
+      const served = { model, tried, ofKey, route, maxTokens };
       return responseJson(responseMeta(context, response, { served, limit }), counted, settlement);
     },
   });

@@ -159,6 +159,7 @@ function termsOf(model: ModelEntry, promptTokens: number, reach: Reach): CallTer
     model: id,
     priceVersion: prices.version,
     bound: upperBound(prices, { promptTokens, outputTokens: 0 }, reach),
+    tokens: promptTokens,
     freeEligible,
     stream: false,
   };

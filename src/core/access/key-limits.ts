@@ -1,0 +1,180 @@
+// The limits that a key has of its own, beside its scopes, addresses and money: whether it is
+// disabled, when it ends, which models it may call, and how often.
+
+import { type ApiError, ERRORS, type ErrorCode } from "../errors.ts";
+
+/** Ids of models, in which `*` stands for any characters; null stands for every model (D-743). */
+export type ModelPatterns = readonly string[] | null;
+
+/** The most patterns of a key. */
+export const MODEL_PATTERNS_MAX = 50;
+/** The characters of a model's id, and `*`. */
+export const MODEL_PATTERN = /^[A-Za-z0-9._:/@+*-]{1,128}$/;
+
+/** What a key may send in a time; null where only the account limits it (D-746). */
+export interface KeyRates {
+  /** In any 60 seconds; the limit of the tier applies too. */
+  readonly requestsPerMinute: number | null;
+  /** In a UTC day. */
+  readonly requestsPerDay: number | null;
+  /** Of prompts and replies, in any 60 seconds. */
+  readonly tokensPerMinute: number | null;
+}
+
+/** The requests that a key may make in any 60 seconds, where its tier allows so many. */
+export function windowLimitOf(
+  { requestsPerMinute: own }: Pick<KeyRates, "requestsPerMinute">,
+  ofTier: number,
+): number {
+  return own === null ? ofTier : Math.min(own, ofTier);
+}
+
+/** The most tags of a key, and the most characters of each. */
+export const TAGS_MAX = 8;
+export const TAG_CHARACTERS_MAX = 32;
+
+/** Sanity limit of a rate. A slot of a window has four bytes. */
+export const RATE_MAX = 1_000_000_000;
+
+export interface KeyLimits extends KeyRates {
+  /** True while the key is refused, although it is not revoked. */
+  readonly isDisabled: boolean;
+  /** From when on the key is refused; null for a key without an end. */
+  readonly endsAtMs: number | null;
+  readonly models: ModelPatterns;
+}
+
+/** The limits as the access document has them: each only where it is set. */
+export interface StoredKeyLimits {
+  readonly disabled?: true;
+  readonly ends_ms?: number;
+  readonly models?: readonly string[];
+  readonly rpm?: number;
+  readonly rpd?: number;
+  readonly tpm?: number;
+}
+
+/** New limits of a key; a missing one stays as it is. */
+export interface KeyChange extends Partial<KeyRates> {
+  readonly isDisabled?: boolean;
+  /** Null takes the end away. */
+  readonly endsAt?: Date | null;
+  /** Null allows every model. */
+  readonly models?: ModelPatterns;
+  /** No limit, but a part of the same change: words by which calls are found (D-748). */
+  readonly tags?: readonly string[];
+}
+
+const NAMED_MAX = 3;
+
+/** A change in words, for the activity: "disabled; ends 2026-12-31T00:00:00.000Z; any model". */
+export function keyChangeWords({ isDisabled, endsAt, models, tags, ...rates }: KeyChange): string {
+  const words: string[] = [];
+  if (isDisabled !== undefined) words.push(isDisabled ? "disabled" : "enabled");
+  if (endsAt !== undefined) words.push(endsAt === null ? "no end" : `ends ${endsAt.toISOString()}`);
+  if (models === null) words.push("any model");
+  if (models != null) {
+    const more = models.length > NAMED_MAX ? ` and ${models.length - NAMED_MAX} more` : "";
+    words.push(`models ${models.slice(0, NAMED_MAX).join(", ")}${more}`);
+  }
+  for (const [name, unit] of Object.entries(RATE_WORDS)) {
+    const rate = rates[name as keyof KeyRates];
+    if (rate !== undefined) words.push(rate === null ? `any ${unit}` : `${rate} ${unit}`);
+  }
+  if (tags !== undefined) words.push(tags.length === 0 ? "no tag" : `tags ${tags.join(", ")}`);
+  return words.join("; ");
+}
+
+/** The units of rates, for messages. */
+export const RATE_WORDS = {
+  requestsPerMinute: "requests a minute",
+  requestsPerDay: "requests a day",
+  tokensPerMinute: "tokens a minute",
+} as const satisfies Record<keyof KeyRates, string>;
+
+/** Reads the limits of a key in an access document. */
+export function keyLimitsOf(stored: StoredKeyLimits): KeyLimits {
+  return {
+    isDisabled: stored.disabled === true,
+    endsAtMs: stored.ends_ms ?? null,
+    models: stored.models ?? null,
+    requestsPerMinute: stored.rpm ?? null,
+    requestsPerDay: stored.rpd ?? null,
+    tokensPerMinute: stored.tpm ?? null,
+  };
+}
+
+/** True if a key with these patterns may call the model of this id. */
+export function mayCallModel(patterns: ModelPatterns, id: string): boolean {
+  return patterns === null || patterns.some((pattern) => fits(pattern, id));
+}
+
+/** True if the id is the pattern with some characters, or none, in the place of each `*`. */
+function fits(pattern: string, id: string): boolean {
+  const [head = "", ...others] = pattern.split("*");
+  const tail = others.pop();
+  if (tail === undefined) return id === head;
+  if (!id.startsWith(head)) return false;
+  let at = head.length;
+  for (const part of others) {
+    const found = id.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return id.length - at >= tail.length && id.endsWith(tail);
+}
+
+/** A refusal by the access document. */
+export interface AccessRefusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The field at fault. */
+  readonly param?: string;
+}
+
+/** The message of a key that is disabled. */
+export const DISABLED = "This API key is disabled";
+
+/** The refusal of every call of a key that is disabled or has ended; otherwise null (D-744). */
+export function endedRefusal(
+  { isDisabled, endsAtMs }: KeyLimits,
+  nowMs: number,
+): AccessRefusal | null {
+  if (isDisabled) return { code: "invalid_api_key", message: DISABLED };
+  if (endsAtMs === null || nowMs < endsAtMs) return null;
+  const message = `This API key ended at ${new Date(endsAtMs).toISOString()}`;
+  return { code: "invalid_api_key", message };
+}
+
+/** A call of models, as far as the patterns of its key decide about it. */
+export interface ModelCall {
+  /** The id of the model, never an alias; null, as if it is missing, for a call of none. */
+  readonly model?: string | null | undefined;
+  /** The ids of further models that may serve it. */
+  readonly standIns?: readonly string[] | undefined;
+  /** The refusal of the call itself, decided before admission. */
+  readonly refusal?: ApiError | undefined;
+}
+
+/**
+ * The refusal of a model that the key may not call; null if it may call all models of the call, or
+ * if the call's own refusal comes first in the error table.
+ */
+export function modelRefusal(
+  { models: patterns }: Pick<KeyLimits, "models">,
+  { model, standIns = [], refusal }: ModelCall,
+): AccessRefusal | null {
+  if (patterns === null || model == null) return null;
+  const wrong = [model, ...standIns].find((id) => !mayCallModel(patterns, id));
+  if (wrong === undefined) return null;
+  if (refusal !== undefined && placeOf(refusal.code) < placeOf("model_not_allowed")) return null;
+  return {
+    code: "model_not_allowed",
+    message: `This key may not call the model '${wrong}', only ${patterns.join(", ")}`,
+    param: "model",
+  };
+}
+
+function placeOf(code: ErrorCode): number {
+  return Object.keys(ERRORS).indexOf(code);
+}
