@@ -33,6 +33,8 @@ const LISTED: Readonly<Record<Readers, readonly string[]>> = {
     "docs/mcp.md",
     "docs/receipts.md",
     "docs/idempotency.md",
+    "docs/webhooks.md",
+    "docs/keys.md",
     "docs/faq.md",
   ],
   operators: [

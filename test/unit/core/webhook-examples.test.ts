@@ -57,10 +57,10 @@ test("the example in JavaScript tells our requests from others", async () => {
   writeFileSync(
     join(folder, "run.mjs"),
     `import { readFileSync } from "node:fs";
-    import { isFromFarebox } from "./verify.mjs";
+    import { isGenuine } from "./verify.mjs";
     const cases = JSON.parse(readFileSync("cases.json", "utf8"));
     console.log(JSON.stringify(cases.map(([what, secret, headers, body]) =>
-      [what, isFromFarebox(secret, headers, body)])));`,
+      [what, isGenuine(secret, headers, body)])));`,
   );
   expect(await answersOf(["node", "run.mjs"])).toEqual(EXPECTED);
 });
@@ -73,9 +73,9 @@ test.skipIf(Bun.which("python3") === null)(
       join(folder, "run.py"),
       [
         "import json",
-        "from verify import is_from_farebox",
+        "from verify import is_genuine",
         "with open('cases.json', encoding='utf-8') as file: cases = json.load(file)",
-        "print(json.dumps([[what, is_from_farebox(secret, headers, body.encode())]",
+        "print(json.dumps([[what, is_genuine(secret, headers, body.encode())]",
         "  for what, secret, headers, body, _ in cases]))",
       ].join("\n"),
     );
