@@ -89,7 +89,10 @@ function idempotencyRefusal(
       return new ApiError(code, `${first}, is still running`, { retryAfterSeconds: 1 });
     case "idempotency_already_charged": {
       // Accounts with plans have no endpoint for receipts.
-      const place = kind === "plan" ? "in the account's log" : `at /v1/receipts/${markedBy}`;
+      const place =
+        kind === "plan"
+          ? "in the account's log"
+          : `at /v1/receipts/${markedBy} for the API key that made it`;
       const message = `${first}, was charged, and its answer is not kept; its receipt is ${place}`;
       return new ApiError(code, message);
     }

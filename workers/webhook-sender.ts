@@ -30,14 +30,18 @@ export interface WebhookSenderDeps extends AttemptDeps {
 
 /** The most attempts that one worker makes at the same time. */
 export const ATTEMPTS_MAX = 64;
+/** The most of them for receivers whose last attempt failed: each may take its whole time. */
+const FAILING_MAX = 32;
+/** A receiver is not disabled for fewer attempts, as after an outage of all workers. */
+const DISABLING_ATTEMPTS_MIN = 5;
 /** Longer than any attempt: several addresses share its time limit. */
 const CLAIM_MS = 60_000;
 const GONE = 410;
 
 export class WebhookSender {
   readonly #deps: WebhookSenderDeps;
-  /** The attempts that are under way, with the number of their receiver. */
-  readonly #open = new Map<Promise<void>, number>();
+  /** The attempts that are under way, with their claims. */
+  readonly #open = new Map<Promise<void>, WebhookClaim>();
   #isStopped = false;
 
   constructor(deps: WebhookSenderDeps) {
@@ -48,11 +52,14 @@ export class WebhookSender {
   async look(): Promise<void> {
     const atMost = ATTEMPTS_MAX - this.#open.size;
     if (atMost <= 0 || this.#isStopped) return;
-    const busy = [...new Set(this.#open.values())];
-    const claims = await this.#deps.deliveries.claim({ claimMs: CLAIM_MS, atMost, busy });
+    const open = [...this.#open.values()];
+    const busy = [...new Set(open.map(({ receiver }) => receiver.number))];
+    const failingMost = Math.max(0, FAILING_MAX - open.filter(({ isFailing }) => isFailing).length);
+    const order = { claimMs: CLAIM_MS, atMost, failingMost, busy };
+    const claims = await this.#deps.deliveries.claim(order);
     for (const claim of claims) {
       const sending = this.#send(claim).finally(() => this.#open.delete(sending));
-      this.#open.set(sending, claim.receiver.number);
+      this.#open.set(sending, claim);
     }
   }
 
@@ -102,7 +109,9 @@ export class WebhookSender {
     const retryMs = isGone ? null : this.#retryMs(claim, attempt);
     const isSilent = await deliveries.failed(claim, attempt, retryMs);
     onAttempt(retryMs === null ? "failed" : "retried");
-    if (isGone || isSilent) await this.#disable(claim, isGone ? "gone" : "failing");
+    // A secret that cannot be read is no fault of the receiver.
+    const isItsFault = attempt !== UNREADABLE && claim.attempt >= DISABLING_ATTEMPTS_MIN;
+    if (isGone || (isSilent && isItsFault)) await this.#disable(claim, isGone ? "gone" : "failing");
   }
 
   /** The wait until the next attempt, the last of which is at the end; null after the end. */

@@ -4,7 +4,7 @@ import type { QuotedDecision } from "../../actors/account.ts";
 import { withoutCost } from "../calls/account.ts";
 import type { Call } from "../calls/call.ts";
 import { CallQuote, type Quoted } from "../calls/call-quote.ts";
-import { CHAT } from "../core/access/limits.ts";
+import { CHAT, RESPONSES } from "../core/access/limits.ts";
 import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
 import { HOUR_MS } from "../core/durations.ts";
 import { ApiError } from "../core/errors.ts";
@@ -38,6 +38,7 @@ type Fields = Checked<typeof QuoteBody>;
 
 /** Room for the path around a body. */
 const ENVELOPE_BYTES = 64 * 1024;
+const ENVELOPE_KEYS = 10;
 /** Headers of the request that the quoted call has too. */
 const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent", MAX_COST_HEADER];
 
@@ -55,7 +56,10 @@ it would take, its likely cost, its unit prices, and whether it would be admitte
 held, sent to a provider or charged; the quote costs nothing and counts as one request. A body that
 the call would refuse is refused here in the same words, after \`body.\`. A quote reserves nothing:
 the next call is decided by the balance and the limits of its own moment.`,
-  body: jsonBody(QuoteBody, { bytesMax: CHAT.mediaBodyBytesMax + ENVELOPE_BYTES }),
+  body: jsonBody(QuoteBody, {
+    bytesMax: CHAT.mediaBodyBytesMax + ENVELOPE_BYTES,
+    keysMax: RESPONSES.body.keysMax + ENVELOPE_KEYS,
+  }),
   reply: Quote,
   errors: [
     "messages_required",

@@ -141,13 +141,18 @@ async function changed(
   return receiver;
 }
 
-/** Deletes a receiver and its deliveries. @throws AdministrationError */
+/**
+ * Deletes a receiver and its deliveries; one that the operator disabled stays, so that it is not
+ * added again. @throws AdministrationError
+ */
 export async function removeReceiver(
   { administration }: WebhookDeps,
   { account, id, also }: ReceiverTarget,
 ): Promise<void> {
   const { database } = administration.accounts.deps;
-  if (!(await deleteReceiver(database, account.number, { id, also }))) throw noReceiver(id);
+  const check = ({ disabled }: Receiver) => void refusingOperators(disabled);
+  const isDeleted = await deleteReceiver(database, account.number, { id, check, also });
+  if (!isDeleted) throw noReceiver(id);
 }
 
 /** Sends a test event to a receiver. @throws AdministrationError */

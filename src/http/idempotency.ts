@@ -69,10 +69,9 @@ export function keyedRequest(
   const { accountId } = call.identity;
   const { pathname, search } = new URL(request.url, "http://relative");
   const target = `${request.method} ${pathname}${search}`;
-  const markerBy = (secret: string) =>
-    markerOf(secret, { accountId, idempotencyKey, target, body });
-  const [current, ...earlier] = deps.keyPeppers;
   const digest = new Bun.CryptoHasher("sha256").update(`${target}\n`).update(body).digest("hex");
+  const markerBy = (secret: string) => markerOf(secret, { accountId, idempotencyKey, digest });
+  const [current, ...earlier] = deps.keyPeppers;
   return {
     markers: [markerBy(current), ...earlier.map(markerBy)],
     sealedBy: [current, readKey(request.headers, deps.surface), idempotencyKey, digest],

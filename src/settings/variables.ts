@@ -272,7 +272,8 @@ export const SERVER_VARIABLES = {
   DOCS_TRY_IT: {
     kind: flag,
     default: "false",
-    about: "whether the page at `/docs/api` has forms that send requests with a key typed into them",
+    about:
+      "whether the page at `/docs/api` has forms that send requests with a key typed into them",
   },
   FREE_PLAN_ALLOWANCE_USD: {
     kind: amount,

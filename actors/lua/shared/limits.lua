@@ -120,8 +120,8 @@ end
 -- reset, an exceeded limit at its own; for open calls there is no such time.
 local function refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
   local most, remaining, resets, kind = closest_window(window, limit, limits, now)
-  local by_calls = refused_by == 'calls'
-  local retry = exceeded and exceeded.resets or by_calls and 1000 or resets
+  local by_calls, by_window = refused_by == 'calls', refused_by == 'requests'
+  local retry = by_calls and 1000 or not by_window and exceeded and exceeded.resets or resets
   local by_day = refused_by == 'requests' and kind == 'requests_day'
   local by = by_calls and 1 or refused_by == 'tokens' and 2 or by_day and 3 or 0
   return pack('<ddddddd', now, most, remaining, resets, left, retry, by)

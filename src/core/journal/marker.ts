@@ -9,20 +9,17 @@ const DIGEST_BYTES = 16;
 export interface MarkedRequest {
   readonly accountId: string;
   readonly idempotencyKey: string;
-  /** Method, path and query. */
-  readonly target: string;
-  readonly body: string | Uint8Array;
+  /** A digest of method, path, query and body. */
+  readonly digest: string;
 }
 
 /** The marker of a request. */
 export function markerOf(
   secret: string,
-  { accountId, idempotencyKey, target, body }: MarkedRequest,
+  { accountId, idempotencyKey, digest }: MarkedRequest,
 ): string {
   const name = hasher(secret).update(JSON.stringify(["key", accountId, idempotencyKey]));
-  const content = hasher(secret)
-    .update(JSON.stringify(["request", target]))
-    .update(body);
+  const content = hasher(secret).update(JSON.stringify(["request", digest]));
   return shortened(name) + shortened(content);
 }
 

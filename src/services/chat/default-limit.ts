@@ -18,6 +18,7 @@ export const LIMIT_BOUNDS = [
   "model",
   "context",
   "money",
+  "key_tokens",
   "minimum",
   "max_cost",
 ] as const;
@@ -32,8 +33,9 @@ const ONE = nano(1n);
 const FOUR = nano(4n);
 
 /**
- * The limit of a call before its context is known: the model's own, or the tokens that a quarter of
- * the smallest balance, budget or cap pays for, but at least the usual default. A model whose own
+ * The limit of a call before its context is known: the model's own, the tokens that a quarter of
+ * the smallest balance, budget or cap pays for, or what a quarter of the key's tokens a minute
+ * leaves beside the prompt; but at least the usual default. A model whose own
  * limit is not configured has the usual default: its server may refuse more.
  */
 export async function defaultLimit(
@@ -54,9 +56,12 @@ export async function defaultLimit(
     return affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request));
   };
   const affordable = Math.min(...models.map(payable));
-  if (affordable >= own) return { tokens: own, by: "model" };
-  if (affordable < usual) return { tokens: usual, by: "minimum" };
-  return { tokens: affordable, by: "money" };
+  const { tokensPerMinute } = view.key;
+  const ofKey = tokensPerMinute === null ? own : Math.floor(tokensPerMinute / 4) - promptTokens;
+  const tokens = Math.min(own, affordable, ofKey);
+  if (tokens === own) return { tokens, by: "model" };
+  if (tokens < usual) return { tokens: usual, by: "minimum" };
+  return { tokens, by: tokens === ofKey ? "key_tokens" : "money" };
 }
 
 /** The limit that was sent to the model: the caller's cap, or the context, may have lowered it. */

@@ -27,8 +27,9 @@ export async function withinMaxCost(
   chat: ChatCall,
 ): Promise<ChatCall> {
   const { maxCost } = call;
-  if (maxCost === null) return chat;
   const { request, models } = chat;
+  // The server of a compaction learns no limit: admission refuses it if its hold is above the cap.
+  if (maxCost === null || request.own?.form === "compaction") return chat;
   const mediaTokens = mediaTokensMax(models, request.media);
   const bytes = promptTokensMax(request);
   const asked = fitted(chat, bytes + mediaTokens, maxCost);

@@ -144,6 +144,9 @@ export const requestLog = pgTable(
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),
     index("request_log_account").on(table.account, table.at),
+    index("request_log_refused")
+      .on(table.account, table.at)
+      .where(sql`${table.errorCode} IS NOT NULL`),
     index("request_log_stopped").on(table.at).where(sql`${table.stopReason} IS NOT NULL`),
     index("request_log_marked").on(table.account, table.at).where(sql`${table.marker} IS NOT NULL`),
     // A BRIN index takes only a few bytes per thousand rows. The expiry of IP hashes uses it.

@@ -46,7 +46,8 @@ export async function reachedLimits(
         AND events && '{key.budget_reached,limit.reached}'::text[]) r
       JOIN request_log l ON l.account = r.account
         AND l.at > now() - ${withinMs} * interval '1 ms'
-      WHERE l.error_code = ANY (${arrayText([...OF_KEYS, ...OF_ACCOUNTS])}::text::text[])
+      WHERE l.error_code IS NOT NULL
+        AND l.error_code = ANY (${arrayText([...OF_KEYS, ...OF_ACCOUNTS])}::text::text[])
       GROUP BY 1, 2, 3, 4, 5),
     reached AS (
       SELECT refused.account, k.id AS key, code, "limit",

@@ -119,19 +119,28 @@ export async function changeReceiver(
   });
 }
 
-/** Deletes a receiver with its deliveries; false if the account has none with this id. */
+/**
+ * Deletes a receiver with its deliveries; false if the account has none with this id. `check`
+ * throws if it must stay.
+ */
 export async function deleteReceiver(
   { db }: Database,
   account: number,
-  { id, also }: Pick<ChangeOrder, "id" | "also">,
+  {
+    id,
+    check,
+    also,
+  }: Pick<ChangeOrder, "id" | "also"> & {
+    readonly check: (receiver: Receiver) => void;
+  },
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
     await lockAccount(tx, account);
-    const deleted = await tx
-      .delete(webhookReceivers)
-      .where(and(eq(webhookReceivers.account, account), eq(webhookReceivers.id, id)))
-      .returning({ id: webhookReceivers.id });
-    if (deleted.length > 0) await also(tx, account);
-    return deleted.length > 0;
+    const receiver = await findReceiver(tx, account, id);
+    if (receiver === null) return false;
+    check(receiver);
+    await tx.delete(webhookReceivers).where(eq(webhookReceivers.number, receiver.number));
+    await also(tx, account);
+    return true;
   });
 }

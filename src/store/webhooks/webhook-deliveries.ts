@@ -2,6 +2,7 @@
 // its writes count only while it has the claim; so a delivery whose worker died is claimed again.
 
 import { fromUuid } from "../../core/ids.ts";
+import type { WebhookEventType } from "../../core/webhooks/webhook-events.ts";
 import { WEBHOOK_KEEP_MS, WEBHOOK_RETRY_MS } from "../../core/webhooks/webhook-rules.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
@@ -17,6 +18,8 @@ export interface WebhookClaim {
   readonly attempt: number;
   /** When the delivery is given up. */
   readonly giveUpAt: Date;
+  /** True if the last attempt for the receiver failed. */
+  readonly isFailing: boolean;
   readonly receiver: {
     readonly number: number;
     readonly id: string;
@@ -51,25 +54,37 @@ export type WhyDisabled = "gone" | "failing";
 /** Claims for one receiver at a time; one if its last attempt failed. */
 const PER_RECEIVER = 4;
 
+/** The types of events whose facts cannot come again once their data has expired. */
+const PASSING: readonly WebhookEventType[] = [
+  "limit.reached",
+  "key.budget_reached",
+  "mail.bounced",
+];
+
 export class WebhookDeliveries {
   constructor(readonly database: Database) {}
 
   /**
-   * Claims deliveries that are due, few for each receiver, none for those in `busy`: a receiver
-   * that answers slowly must not delay the others.
+   * Claims deliveries that are due, few for each receiver, none for those in `busy`. Accounts take
+   * turns, and only `failingMost` are for receivers whose last attempt failed: slow receivers, and
+   * those that do not answer, must not delay the others.
    */
   async claim({
     claimMs,
     atMost,
+    failingMost,
     busy,
   }: {
     readonly claimMs: number;
     readonly atMost: number;
+    readonly failingMost: number;
     readonly busy: readonly number[];
   }): Promise<WebhookClaim[]> {
     const rows = await this.database.sql<ClaimRow[]>`
       WITH due AS (
-        SELECT d.number FROM webhook_receivers r
+        SELECT d.number, d.next_attempt_at, r.failing_since IS NOT NULL AS is_failing,
+          row_number() OVER (PARTITION BY r.account ORDER BY d.next_attempt_at) AS turn
+        FROM webhook_receivers r
         CROSS JOIN LATERAL (
           SELECT w.number, w.next_attempt_at FROM webhook_deliveries w
           WHERE w.receiver = r.number AND w.status = 'waiting' AND w.next_attempt_at <= now()
@@ -77,15 +92,21 @@ export class WebhookDeliveries {
           ORDER BY w.next_attempt_at
           LIMIT CASE WHEN r.failing_since IS NULL THEN ${PER_RECEIVER}::int ELSE 1 END
           FOR UPDATE SKIP LOCKED) d
-        WHERE r.disabled IS NULL AND r.number <> ALL (${arrayText(busy)}::text::bigint[])
-        ORDER BY d.next_attempt_at LIMIT ${atMost})
+        WHERE r.disabled IS NULL AND r.number <> ALL (${arrayText(busy)}::text::bigint[])),
+      placed AS (
+        SELECT due.*, row_number()
+          OVER (PARTITION BY is_failing ORDER BY turn, next_attempt_at) AS place
+        FROM due),
+      chosen AS (
+        SELECT number, is_failing FROM placed WHERE NOT is_failing OR place <= ${failingMost}
+        ORDER BY turn, next_attempt_at LIMIT ${atMost})
       UPDATE webhook_deliveries d SET attempts = d.attempts + 1, claim = d.claim + 1,
         claimed_until = now() + ${claimMs} * interval '1 ms'
-      FROM due, webhook_receivers r, webhook_events e, accounts a
-      WHERE d.number = due.number AND r.number = d.receiver AND e.id = d.event
+      FROM chosen, webhook_receivers r, webhook_events e, accounts a
+      WHERE d.number = chosen.number AND r.number = d.receiver AND e.id = d.event
         AND a.number = r.account
       RETURNING d.number AS delivery, d.claim, d.attempts AS attempt,
-        d.started_at + ${WEBHOOK_RETRY_MS} * interval '1 ms' AS give_up_at,
+        d.started_at + ${WEBHOOK_RETRY_MS} * interval '1 ms' AS give_up_at, chosen.is_failing,
         r.number AS receiver, r.id AS receiver_id, r.url, r.secret,
         CASE WHEN r.old_secret_until > now() THEN r.old_secret END AS old_secret,
         a.number AS account, a.id AS account_id,
@@ -163,7 +184,7 @@ export class WebhookDeliveries {
 
   /**
    * Deletes deliveries that ended long ago, and old events without a delivery. An event with a key
-   * stays without its data, so that none repeats.
+   * stays without its data, so that none repeats, if its fact can be found again.
    */
   async expire(): Promise<void> {
     const { sql } = this.database;
@@ -172,7 +193,8 @@ export class WebhookDeliveries {
       WHERE status <> 'waiting' AND ended_at < now() - ${WEBHOOK_KEEP_MS} * interval '1 ms'`;
     await sql`
       DELETE FROM webhook_events e
-      WHERE unique_key IS NULL AND created_at < now() - ${WEBHOOK_KEEP_MS} * interval '1 ms'
+      WHERE (unique_key IS NULL OR type = ANY (${arrayText(PASSING)}::text::text[]))
+        AND created_at < now() - ${WEBHOOK_KEEP_MS} * interval '1 ms'
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event = e.id)`;
     await sql`
       UPDATE webhook_events e SET data = NULL
@@ -186,6 +208,7 @@ interface ClaimRow {
   readonly claim: number;
   readonly attempt: number;
   readonly give_up_at: string;
+  readonly is_failing: boolean;
   readonly receiver: bigint;
   readonly receiver_id: string;
   readonly url: string;
@@ -206,6 +229,7 @@ function claimOf(row: ClaimRow): WebhookClaim {
     claim: row.claim,
     attempt: row.attempt,
     giveUpAt: new Date(row.give_up_at),
+    isFailing: row.is_failing,
     receiver: {
       number: Number(row.receiver),
       id: row.receiver_id,

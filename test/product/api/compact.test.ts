@@ -67,6 +67,33 @@ test("the hold covers the longest reply; a balance below it is refused in figure
   );
 });
 
+test("a hold above the most that its caller allows is refused", async () => {
+  const account = await api.account({ paid: "5" });
+  const asked = own.requests.length;
+  const send = (most: string) =>
+    fetch(api.parts.url + PATH, {
+      method: "POST",
+      headers: { "x-api-key": account.key, "x-svc-max-cost-usd": most },
+      body: JSON.stringify({ model: "own-test", input }),
+    });
+  const refused = await send("0.01");
+  expect([refused.status, (await errorOf(refused)).code]).toEqual([402, "max_cost_exceeded"]);
+  expect(own.requests).toHaveLength(asked);
+  own.queue(jsonReply(whole));
+  expect((await send("0.1")).headers.get("x-svc-cost-usd")).toBe("0.0000316");
+});
+
+test("a hold by counted tokens covers the longest reply, with little context left", async () => {
+  // 200,000 bytes are 100,000 tokens, and 128,000 fit.
+  const account = await api.account({ paid: "0.18" });
+  const content = "a b ".repeat(50_000);
+  const long = [{ role: "user", content }];
+  const response = await api.postTo(PATH, account, { model: "own-test", input: long });
+  expect(response.status).toBe(402);
+  const { message } = await errorOf(response);
+  expect(message).toMatch(/^The call can cost up to \$0\.19\d+\. The balance has \$0\.18 left/);
+});
+
 test("a model whose provider cannot shorten is 404, in words, and no server is asked", async () => {
   const account = await api.account({ paid: "5" });
   const asked = [own.requests.length, chat.requests.length];

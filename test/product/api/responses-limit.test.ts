@@ -55,6 +55,20 @@ for (const { why, model, paid, by } of CASES) {
   }
 }
 
+test("a key's tokens a minute bound one call to a quarter of them", async () => {
+  const rates = { tokensPerMinute: 60_000 };
+  const account = await api.account({ contract: "enterprise", paid: "5", ...rates });
+  for (let call = 0; call < 3; call += 1) chat.queue(chatWhole({ content: "42" }));
+  const ask = () => world.post(account, { model: "writer", input: "fare ".repeat(400) });
+  const replies = await Promise.all([ask(), ask(), ask()]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const { tokens = 0, by } = (await limited(replies[0] as Response)).svc.output_limit ?? {};
+  expect(by).toBe("key_tokens");
+  // 15,000 less the prompt of at most 2,100.
+  expect(tokens).toBeGreaterThan(12_500);
+  expect(tokens).toBeLessThan(15_000);
+});
+
 test("a limit of the caller's own is kept, and not named", async () => {
   const account = await api.account({ contract: "enterprise", paid: "5" });
   chat.queue(chatWhole({ content: "42" }));

@@ -15,7 +15,7 @@ const OPTIONS = {
   known: { model: ["ok"], id: ["ok"] },
 };
 const SECRETS = new Map([["KNOWN_rich", "the key"]]);
-const SOME = 2_000;
+const SOME = 8_000;
 
 function requests(seed: number): FuzzRequest[] {
   const maker = new RequestMaker({ ...OPTIONS, seed });

@@ -20,6 +20,7 @@ const TEXTS = [
   "13.3,52.4,13.5,52.6",
   "2026-11-21T08:00:00Z",
   "example.org",
+  "https://example.org/a.png",
   "ada@example.org",
   "clear_thinking_20251015",
   "x".repeat(64),

@@ -116,8 +116,8 @@ const OPERATIONS: readonly Mutant[] = [
   },
   {
     breaks: "an account is inactive before it owes",
-    good: "if refusal == 'account_inactive' then",
-    bad: "if false then",
+    good: "if rank == 2 then code = refusal",
+    bad: "if false then code = refusal",
     runs: 192,
   },
 ];

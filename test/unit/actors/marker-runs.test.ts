@@ -114,8 +114,7 @@ class Lane {
     const marker = markerOf("secret", {
       accountId: this.account.row.id,
       idempotencyKey: `key ${key}`,
-      target: "POST /v1/search",
-      body: `body ${body}`,
+      digest: `body ${body}`,
     });
     const request = ask(this.account.keyId, usd("1"), { markers: [marker], stream });
     const metadata = { ...request.metadata, marker };

@@ -40,8 +40,7 @@ function markersOf(account: TestAccount, { key = "order-1", body = "{}", secrets
   const request = {
     accountId: account.row.id,
     idempotencyKey: key,
-    target: "POST /v1/chat/completions",
-    body,
+    digest: body,
   };
   return secrets.map((secret) => markerOf(secret, request));
 }

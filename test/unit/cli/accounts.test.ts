@@ -74,7 +74,8 @@ describe("account", () => {
     expect(out).toMatch(/free {7}\$5 until 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/);
     expect(out).toMatch(
       new RegExp(
-        `  ${key}  my key  models,mail  ….{4}  \\$0 this month  any address  never used\n`,
+        `  ${key}  my key  models,mail  ….{4}  \\$0 this month  any address  any model  ` +
+          "any rate  no tag  never used\n",
       ),
     );
     expect(out).toMatch(/ {2}pay_\w{22} {2}\$50\.000000001 {2}2026-01-02 01:04:00 UTC\n/);

@@ -1,7 +1,7 @@
 // Tests the operator's commands about the webhooks of customers.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { updateReceiver } from "../../../src/accounts/webhooks.ts";
+import { removeReceiver, updateReceiver } from "../../../src/accounts/webhooks.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { receive, webhooksOf } from "../../support/stores/webhook-lab.ts";
@@ -31,6 +31,9 @@ test("an operator lists webhooks with what waits, ends one, and gives it back", 
   const target = { account: account.row, id, also };
   const terms = { url, description: "", events: ["payment.succeeded"], enabled: true };
   await expect(updateReceiver(webhooksOf(world), target, terms)).rejects.toThrow(
+    "The operator disabled this webhook",
+  );
+  await expect(removeReceiver(webhooksOf(world), target)).rejects.toThrow(
     "The operator disabled this webhook",
   );
   await cli("webhook", "enable", id);

@@ -333,18 +333,45 @@ test("a receiver that took nothing for 24 hours is disabled with a mail", async 
   const { run, disabled, results } = startSender(database);
   await run();
   expect((await deliveries())[0]?.wait_ms).toBeCloseTo(HOUR_MS, -3);
-  await letPass(database, 23 * HOUR_MS);
-  await run();
-  expect((await deliveries())[0]).toMatchObject({ status: "waiting", attempts: 2 });
+  for (const hours of [5, 6, 6, 6]) {
+    await letPass(database, hours * HOUR_MS);
+    await run();
+  }
+  expect((await deliveries())[0]).toMatchObject({ status: "waiting", attempts: 5 });
   // The last attempt is at the end of the day.
   expect((await deliveries())[0]?.wait_ms).toBeLessThanOrEqual(HOUR_MS);
   await letPass(database, HOUR_MS + 60_000);
   await run();
-  expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 3 }]);
-  expect([results, disabled]).toEqual([["retried", "retried", "failed"], ["failing"]]);
+  expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 6 }]);
+  expect([results.at(-1), disabled]).toEqual(["failed", ["failing"]]);
   const mails = await mailbox.read("failing@example.test");
   expect(mails).toHaveLength(1);
   expect(mails[0]?.text).toContain("24 hours");
+});
+
+test("a receiver that was asked once, after all workers were away, is not disabled", async () => {
+  const receiver = startReceiver();
+  receiver.answer = () => new Response(null, { status: 503 });
+  await waiting(receiver.url);
+  const { run, disabled } = startSender(database);
+  await letPass(database, 25 * HOUR_MS);
+  await run();
+  expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1 }]);
+  expect(disabled).toEqual([]);
+});
+
+test("accounts take turns, and failing receivers have only some of the places", async () => {
+  const receiver = startReceiver();
+  const { account, hook } = await waiting(receiver.url);
+  for (let more = 0; more < 3; more += 1) await pay(world, account, usd("5"));
+  const failing = [await waiting(receiver.url), await waiting(receiver.url)];
+  await database.sql`
+    UPDATE webhook_receivers SET failing_since = now() WHERE id <> ${hook.id}`;
+  const other = await waiting(receiver.url);
+  const order = { claimMs: 60_000, atMost: 3, failingMost: 1, busy: [] };
+  const claims = await new WebhookDeliveries(database).claim(order);
+  const ids = claims.map((claim) => claim.receiver.id);
+  expect(new Set(ids)).toEqual(new Set([hook.id, failing[0]?.hook.id ?? "", other.hook.id]));
 });
 
 test("a receiver that took another event meanwhile is not disabled", async () => {

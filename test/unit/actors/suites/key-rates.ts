@@ -77,6 +77,17 @@ export const keyRateSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
+    test("a key whose day is used up waits for the next, whatever else is exceeded", async () => {
+      clock.set("2031-06-16T12:00:00.000Z");
+      const mine = await account({ requestsPerDay: 1, tokensPerMinute: 100 });
+      expect(await verdict(mine, CENT, { tokens: 90 })).toBe(PASSED);
+      const refused = await mine.actor.admit(ask(mine.keyId, CENT, { tokens: 90 }));
+      expect(errorOf(refused)).toEqual({
+        message: "This key allows 1 requests a day",
+        retryAfterSeconds: 43_200,
+      });
+    });
+
     test("a request counts once in its day, whatever becomes of it", async () => {
       clock.set("2031-06-17T10:00:00.000Z");
       const mine = await account({ requestsPerDay: 4, free: "0" });

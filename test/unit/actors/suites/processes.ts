@@ -351,7 +351,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
       expect(await world.redis.exists(holdsKey(bucket, other.accounts.leases.owner))).toBe(0);
       expect(await walletOf(mine)).toMatchObject({ calls: 0, heldPaid: NONE, heldFree: NONE });
       await expectSound(world, mine);
-    }, 30_000);
+    });
 
     test("a detached hold lives by its own deadline", async () => {
       await using other = await second();

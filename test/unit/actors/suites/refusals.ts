@@ -134,7 +134,7 @@ export const refusalSuite = (open: WorldFactory): void =>
         }
       }
       expect(wrong).toEqual([]);
-    }, 60_000);
+    });
 
     test("a refusal for money names the spendable amount, and takes nothing", async () => {
       const account = await openAccount(world, { paid: "50", monthlyLimit: "3" });

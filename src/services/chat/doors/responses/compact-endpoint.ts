@@ -54,14 +54,18 @@ function prepareCompact(context: Context, fields: CompactFields): CompactCall {
   const request = toCompactRequest(fields, openerFor(deps.itemSeals, call.identity.accountId));
   return {
     models: modelsTaking([model], request.media),
-    // No field of the request bounds what the server writes.
-    request: { ...request, maxTokens: model.maxOutputTokens ?? CHAT.maxTokensMax },
+    // No field of the request bounds the output of the server, so nothing may lower this limit.
+    request: { ...request, maxTokens: longestOutput(model) },
     stream: false,
     offered: catalogue.models,
     svcMembers: null,
     ignored: unknownFields(fields),
     created: unixSeconds(deps.calls.clock),
   };
+}
+
+function longestOutput({ contextTokens, maxOutputTokens }: ModelEntry): number {
+  return Math.min(contextTokens, maxOutputTokens ?? CHAT.maxTokensMax);
 }
 
 /** The model with those of its routes that can shorten a conversation. */

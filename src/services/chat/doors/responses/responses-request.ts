@@ -97,8 +97,6 @@ export function toCompactRequest(fields: CompactFields, open: OpenId): ChatReque
   const identifiers = toIdentifiers({ prompt_cache_key: prompt_cache_key ?? null });
   return {
     ...request,
-    // The context of a model can lower the limit, of which its server learns nothing.
-    hasDefaultLimit: true,
     ...(identifiers !== undefined && { identifiers }),
     own: {
       form: "compaction",

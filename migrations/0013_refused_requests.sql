@@ -1,0 +1,1 @@
+CREATE INDEX "request_log_refused" ON "request_log" USING btree ("account","at") WHERE "request_log"."error_code" IS NOT NULL;
