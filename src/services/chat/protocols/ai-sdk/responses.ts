@@ -26,11 +26,15 @@ export const responses: SdkForm = {
   limitOf: ({ max_output_tokens }) => max_output_tokens,
 };
 
+/** The package refuses a request with any other. */
+const VERBOSITIES = ["low", "medium", "high"] as const;
+
 /** Nothing is kept at OpenAI, and no setting of the operator's project decides the tier. */
 function responsesOptions(call: UpstreamCall): OwnOptions {
   const { request, showsReasoning, identifiers = {} } = call;
   const { safety_identifier: safetyIdentifier, prompt_cache_key: promptCacheKey } = identifiers;
-  const { parallel_tool_calls: parallel, verbosity, response_format: format } = request.parameters;
+  const { parallel_tool_calls: parallel, response_format: format, ...more } = request.parameters;
+  const verbosity = VERBOSITIES.find((known) => known === more.verbosity);
   const tier = tierOf(request);
   const schema = isObject(format) && isObject(format.json_schema) ? format.json_schema : {};
   const own = {
@@ -38,7 +42,7 @@ function responsesOptions(call: UpstreamCall): OwnOptions {
     serviceTier: tier === "standard" ? "default" : tier,
     strictJsonSchema: schema.strict === true,
     ...(typeof parallel === "boolean" && { parallelToolCalls: parallel }),
-    ...(typeof verbosity === "string" && { textVerbosity: verbosity }),
+    ...(verbosity !== undefined && { textVerbosity: verbosity }),
     ...(showsReasoning && { reasoningSummary: "auto" }),
     ...(safetyIdentifier !== undefined && { safetyIdentifier }),
     ...(promptCacheKey !== undefined && { promptCacheKey }),
@@ -46,6 +50,6 @@ function responsesOptions(call: UpstreamCall): OwnOptions {
   };
   return {
     options: { providerOptions: { [OPTIONS_NAME]: own } },
-    takes: ["parallel_tool_calls", "verbosity", "service_tier"],
+    takes: ["parallel_tool_calls", "service_tier", ...(verbosity ? ["verbosity"] : [])],
   };
 }

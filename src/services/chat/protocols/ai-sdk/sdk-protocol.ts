@@ -53,8 +53,9 @@ function transportFailureOf(error: unknown, { failure }: SdkTransport): unknown 
   if (error instanceof RouteFailure || error instanceof ApiError) return error;
   const name = error instanceof Error ? error.name : "unknown";
   if (UNSUPPORTED.has(name)) {
+    // The error of the package may quote the prompt, which no log may have.
     const message = "The model does not support a part of this request";
-    return new UnableFailure(new ApiError("invalid_parameter", message, { cause: error }));
+    return new UnableFailure(new ApiError("invalid_parameter", message));
   }
   return new RouteFailure(`The reply cannot be read (${name})`);
 }

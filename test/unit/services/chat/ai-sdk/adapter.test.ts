@@ -341,3 +341,15 @@ test("a process that asks no such provider loads none of its packages", async ()
   const child = Bun.spawn([process.execPath, "-e", `${source}${listed}`], { stdout: "pipe" });
   expect((await new Response(child.stdout).text()).trim()).toBe("0");
 });
+
+test.each(KINDS)(
+  "a verbosity that %s does not know is ignored, and the call served",
+  async (kind) => {
+    const { body, reply } = await sent(kind, { parameters: { verbosity: "loud" } });
+    expect(reply.ignored).toContain("verbosity");
+    expect(JSON.stringify(body)).not.toContain("loud");
+    const known = await sent("openai-responses", { parameters: { verbosity: "low" } });
+    expect(known.body).toMatchObject({ text: { verbosity: "low" } });
+    expect(known.reply.ignored ?? []).not.toContain("verbosity");
+  },
+);
