@@ -60,7 +60,7 @@ export interface AdmitArgs extends Timed {
   readonly budget: NanoUsd | null;
   /** The budgets that count the call, in the order of the error table. */
   readonly budgets: readonly Budget[];
-  /** The markers of its idempotency key: the one that it claims, then those of earlier secrets. */
+  /** The markers of the idempotency key by each secret; the call claims the first. */
   readonly markers: readonly string[];
   /** Account, key and metadata between tabs. */
   readonly text: string;

@@ -3,6 +3,7 @@
 import {
   CHUNKS,
   chunked,
+  event,
   eventsHead,
   idOf,
   manyOf,
@@ -49,10 +50,6 @@ export const MESSAGE_SCRIPTS: Some<StreamScript> = manyOf(STREAMS, () => {
 function head() {
   const id = idOf("msg_", 24);
   return { id, type: "message", role: "assistant", model: "claude-sonnet-4-5-20250929" };
-}
-
-function event(type: string, fields: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
 function usage(outputTokens: number): object {

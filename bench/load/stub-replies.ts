@@ -152,6 +152,11 @@ export function chunked(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
+/** An event of a stream whose events have names. */
+export function event(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
 export function wordsOf(count: number): string {
   const word = () => WORDS[Math.floor(next() * WORDS.length)];
   return Array.from({ length: count }, word).join(" ");

@@ -3,6 +3,7 @@
 import {
   CHUNKS,
   chunked,
+  event,
   eventsHead,
   idOf,
   manyOf,
@@ -82,8 +83,4 @@ function endOf(response: ReturnType<typeof head>, output: readonly object[], tok
     total_tokens: input + tokens,
   };
   return { ...response, status: "completed", output, usage };
-}
-
-function event(type: string, fields: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }

@@ -12,7 +12,7 @@ const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** What an entry takes besides its sealed bytes. */
+/** The memory of an entry besides its sealed bytes. */
 const ENTRY_BYTES = 500;
 
 /** A request with an idempotency key. */

@@ -20,7 +20,7 @@ interface RepeatedCall {
 
 /**
  * The kept answer to the first request; null if none is kept: the call then claims its key at its
- * admission. Throws the refusal of a caller who may not make the call any more.
+ * admission. Throws the refusal that a new call of this caller would get.
  */
 export async function replayOf(
   { deps, call, model }: RepeatedCall,

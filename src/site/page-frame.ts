@@ -1,4 +1,4 @@
-// What all pages for visitors have: the brand at their head, its colours, and their foot.
+// The frame of all pages for visitors: head with the brand, colours, foot.
 
 import { readFileSync } from "node:fs";
 import type { Brand } from "../core/brand/brand.ts";

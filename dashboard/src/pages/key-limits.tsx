@@ -34,7 +34,7 @@ export function KeyLimits({ account, keyRow, close }: KeyLimitsProps) {
     const typed = models.split(/[\s,]+/).filter((one) => one !== "");
     const changed = changedIn(keyRow, {
       disabled: isDisabled,
-      // A day in place of a time: an end that nobody touched keeps its time.
+      // The field has only a day: the key keeps the time of an end that is not changed.
       ends_at: end === presentEnd ? keyRow.ends_at : end === "" ? null : `${end}T00:00:00Z`,
       models: typed.length === 0 ? null : typed,
       tags: tags

@@ -180,7 +180,7 @@ export interface AccessCall extends ModelCall {
   readonly scope: Scope | null;
   readonly clientIp: string;
   readonly nowMs: number;
-  /** True for a call that needs no key: only a key that may not be used at all is refused. */
+  /** True for a call that needs no key: only a revoked, disabled or ended key is refused. */
   readonly isOpen?: boolean | undefined;
 }
 

@@ -11,7 +11,7 @@ export const MODEL_PATTERNS_MAX = 50;
 /** The characters of a model's id, and `*`. */
 export const MODEL_PATTERN = /^[A-Za-z0-9._:/@+*-]{1,128}$/;
 
-/** What a key may send in a time; null where only the account limits it (D-746). */
+/** The most requests and tokens of a key in a time; null: only the account limits them (D-746). */
 export interface KeyRates {
   /** In any 60 seconds; the limit of the tier applies too. */
   readonly requestsPerMinute: number | null;
@@ -157,7 +157,7 @@ export interface ModelCall {
 }
 
 /**
- * The refusal of a model that the key may not call; null if it may call all models of the call, or
+ * The refusal of a model that the key does not allow; null if it allows all models of the call, or
  * if the call's own refusal comes first in the error table.
  */
 export function modelRefusal(

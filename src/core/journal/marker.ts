@@ -5,7 +5,7 @@
 const DIGEST_LENGTH = 22;
 const DIGEST_BYTES = 16;
 
-/** What a marker is made of. */
+/** The parts of a request from which its marker is made. */
 export interface MarkedRequest {
   readonly accountId: string;
   readonly idempotencyKey: string;

@@ -58,7 +58,7 @@ export interface ChatCall {
   readonly isCostCapped?: true;
   /** True if the service chose the models for the key of the call. */
   readonly isChosen?: true;
-  /** True if the key may not call all models that the service would choose from. */
+  /** True if the key allows only some of the models that the service would choose from. */
   readonly isWithinKey?: true;
 }
 
@@ -191,7 +191,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const isLimited = this.#chat.request.own?.form !== "compaction";
+    const isLimited = this.#chat.request.own?.hasNoLimit !== true;
     const fitting = isLimited ? this.affordable(left, { model, promptTokens }) : null;
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
     const message = moneyMessage({ bound, funds, fitting, isByBytes });

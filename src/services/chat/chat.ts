@@ -125,7 +125,7 @@ async function complete(
   }
 }
 
-/** The models that were left of several, if the key may not call all of them. */
+/** The models that the key allows, if the service would choose from others too. */
 function ofKey({ models, isWithinKey }: ChatCall): AnsweringModel["ofKey"] {
   return isWithinKey === true ? models : undefined;
 }

@@ -28,8 +28,8 @@ export async function withinMaxCost(
 ): Promise<ChatCall> {
   const { maxCost } = call;
   const { request, models } = chat;
-  // The server of a compaction learns no limit: admission refuses it if its hold is above the cap.
-  if (maxCost === null || request.own?.form === "compaction") return chat;
+  // Without a limit to lower, admission refuses the call if its hold is above the cap.
+  if (maxCost === null || request.own?.hasNoLimit === true) return chat;
   const mediaTokens = mediaTokensMax(models, request.media);
   const bytes = promptTokensMax(request);
   const asked = fitted(chat, bytes + mediaTokens, maxCost);

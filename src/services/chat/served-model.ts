@@ -20,7 +20,7 @@ export interface AnsweringModel {
   readonly model: ModelEntry;
   /** The models asked, in order; it is the last one. */
   readonly tried: readonly ModelEntry[];
-  /** The models that were left of several, best first, if the key may not call all of them. */
+  /** The models that the key allows, best first, if the service would choose from others too. */
   readonly ofKey?: readonly ModelEntry[] | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { LibraryPage } from "./library.ts";
 import type { PageHeading } from "./page-html.ts";
 import { DOCS, READERS, type Readers } from "./page-list.ts";
 
-/** What all pages of an installation share. */
+/** The settings that all pages of an installation share. */
 export interface SiteTerms {
   readonly brand: Brand;
   /** The address under which people open the service; null if it is not configured. */
@@ -30,7 +30,7 @@ export interface PageParts {
   readonly headings?: readonly PageHeading[];
   /** False for pages that search engines should not list. */
   readonly isListed?: boolean;
-  /** What was searched for. */
+  /** The words of the search. */
   readonly query?: string;
 }
 

@@ -54,7 +54,7 @@ export class DocsIndex {
     }));
   }
 
-  /** What has all words of a query, the best first. */
+  /** The pages and endpoints that have all words of a query, the best first. */
   search(query: string): readonly Findable[] {
     const words = wordsOf(query);
     if (words.length === 0) return [];

@@ -27,7 +27,7 @@ const SHEET = new URL("./docs-site.css", import.meta.url);
 export class DocsSite {
   readonly #terms: SiteTerms;
   readonly #bySlug: ReadonlyMap<string, LibraryPage>;
-  /** What was written, by its address. */
+  /** The responses that were written, by address. */
   readonly #written = new Map<string, PublicText>();
   readonly #endpoints: readonly Findable[];
   #index: DocsIndex | null = null;

@@ -91,7 +91,7 @@ export const keys = pgTable(
     models: text("models").array(),
     /** Words by which its calls are found and summed. */
     tags: text("tags").array().notNull().default([]),
-    /** What it may send in a time; null where only the account limits it. */
+    /** The most requests and tokens in a time; null: only the account limits them. */
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
     tokensPerMinute: integer("tokens_per_minute"),

@@ -32,7 +32,8 @@ export interface ReachedLimit {
 }
 
 /**
- * Limits that refused a call within `withinMs`: each once for a key and a UTC day.
+ * Limits that refused a call within `withinMs`: each once for a key and a UTC day. The condition on
+ * `error_code` is that of the index of refusals, without which each run would read every call.
  */
 export async function reachedLimits(
   { sql }: Database,

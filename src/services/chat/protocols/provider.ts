@@ -46,6 +46,8 @@ export interface OwnBody {
   readonly betas?: readonly string[];
   /** The most tokens of what only a server of this form can read; none by default. */
   readonly hiddenTokensMax?: number;
+  /** True if no field of it tells a server an output limit, so that none can be lowered. */
+  readonly hasNoLimit?: boolean;
   /** True if it can write to a cache for an hour; false by default. */
   readonly hasLongWrites?: boolean;
 }

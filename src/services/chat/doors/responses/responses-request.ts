@@ -104,6 +104,7 @@ export function toCompactRequest(fields: CompactFields, open: OpenId): ChatReque
       lost: [],
       only: ["input"],
       hiddenTokensMax: hiddenBytes(items),
+      hasNoLimit: true,
     },
   };
 }

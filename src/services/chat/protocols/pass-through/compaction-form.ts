@@ -12,7 +12,7 @@ export const compactionForm: PassThroughForm<LastOfResponses> = {
   form: "compaction",
   url: ({ baseUrl }) => `${baseUrl}/responses/compact`,
   body: compactionBody,
-  // What a compaction writes is sealed, as thoughts are.
+  // The output of a compaction is sealed, as thoughts are.
   whole: (reply) => ({ choice: responsesForm.whole(reply).choice, hasThought: true }),
 };
 
