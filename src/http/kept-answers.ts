@@ -2,16 +2,12 @@
 // the same idempotency key. Each is sealed by secrets of its request, which are not kept: only the
 // same caller, with the same request, can open it (D-754).
 
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { IDEMPOTENCY } from "../core/access/limits.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Deadline, Expiring } from "../core/deadlines.ts";
 import type { RandomBytes } from "../core/ids.ts";
+import { keyFrom, openBytes, sealBytes } from "../core/sealed.ts";
 
-const CIPHER = "aes-256-gcm";
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 /** The memory of an entry besides its sealed bytes. */
 const ENTRY_BYTES = 500;
 
@@ -28,7 +24,6 @@ type AnswerBody = string | Uint8Array<ArrayBuffer>;
 
 interface SealedAnswer {
   readonly name: string;
-  /** Nonce, ciphertext, tag. */
   readonly box: Buffer;
   readonly isText: boolean;
 }
@@ -89,9 +84,7 @@ export class KeptAnswers {
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     if (bytes.length > IDEMPOTENCY.answerBytesMax) return;
     const [name] = markers;
-    const nonce = this.#deps.random(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, keyOf(sealedBy), nonce);
-    const box = Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+    const box = sealBytes(bytes, { key: keyOf(sealedBy) }, this.#deps.random);
     const before = this.#entries.get(name);
     if (before !== undefined) this.remove(before);
     const entry = new Entry(this, this.#deps.clock, {
@@ -110,7 +103,7 @@ export class KeptAnswers {
   /** The answer to a repeat of a request; null if none is kept, or the caller has another key. */
   find({ markers, sealedBy }: KeyedRequest): AnswerBody | null {
     const sealed = this.#entries.get(markers[0])?.sealed;
-    const bytes = sealed === undefined ? null : opened(sealed.box, keyOf(sealedBy));
+    const bytes = sealed === undefined ? null : openBytes(sealed.box, { key: keyOf(sealedBy) });
     return bytes !== null && sealed?.isText === true ? bytes.toString() : bytes;
   }
 
@@ -123,20 +116,6 @@ export class KeptAnswers {
   }
 }
 
-/** The key by HKDF (RFC 5869) of the secrets of a request. */
 function keyOf(secrets: KeyedRequest["sealedBy"]): Uint8Array {
-  const material = JSON.stringify(secrets);
-  return new Uint8Array(hkdfSync("sha256", material, "", "farebox kept answers", KEY_BYTES));
-}
-
-function opened(box: Buffer, key: Uint8Array): Buffer<ArrayBuffer> | null {
-  const end = box.length - TAG_BYTES;
-  const decipher = createDecipheriv(CIPHER, key, box.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(box.subarray(end));
-  try {
-    return Buffer.concat([decipher.update(box.subarray(NONCE_BYTES, end)), decipher.final()]);
-  } catch {
-    // Sealed for another API key of the account.
-    return null;
-  }
+  return keyFrom(JSON.stringify(secrets), "farebox kept answers");
 }

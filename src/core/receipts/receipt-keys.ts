@@ -1,13 +1,8 @@
 // The keys that receipts are signed with (Ed25519, RFC 8037). Each is derived from a secret, so it
 // needs no store; its public half is never deleted, so that old receipts can be verified.
 
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  hkdfSync,
-  type KeyObject,
-} from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { keyFrom } from "../sealed.ts";
 import type { SecretList } from "../secrets.ts";
 
 /** A public key as a JSON Web Key (RFC 7517). */
@@ -27,14 +22,13 @@ export interface ReceiptKey {
   readonly publicJwk: PublicJwk;
 }
 
-const SEED_BYTES = 32;
 /** The beginning of an Ed25519 key in PKCS#8 (RFC 8410); the seed follows. */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** The signing key of a secret. */
 export function receiptKeyOf(secret: string): ReceiptKey {
-  const seed = hkdfSync("sha256", secret, "", "farebox receipts ed25519", SEED_BYTES);
-  const der = Buffer.concat([PKCS8_HEAD, Buffer.from(seed)]);
+  const seed = keyFrom(secret, "farebox receipts ed25519");
+  const der = Buffer.concat([PKCS8_HEAD, seed]);
   const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   const { x } = createPublicKey(privateKey).export({ format: "jwk" });
   if (x === undefined) throw new Error("An Ed25519 key has no public half");

@@ -1,14 +1,11 @@
 // Seals items of a reply into ids, so that a caller can refer to an item although nothing is kept:
 // a reference brings the item back. Only the account that got the reply can use it (D-686).
 
-import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { RandomBytes } from "../../../../core/ids.ts";
+import { openBytes, sealBytes } from "../../../../core/sealed.ts";
 import type { SecretList } from "../../../../core/secrets.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 
-const CIPHER = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 /** The most bytes of an item in an id. Callers send each id again with every request. */
 export const SEALED_BYTES_MAX = 64 * 1024;
 /** Stands after the kind of item in an id that carries its content. */
@@ -39,9 +36,7 @@ export class ItemSeals {
   seal(account: string, kind: string, { items, isIndex }: SealedItems): string | null {
     const text = Buffer.from(JSON.stringify({ items, isIndex }));
     if (text.length > SEALED_BYTES_MAX) return null;
-    const nonce = this.#random(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, keyOf(this.#secrets[0], account), nonce);
-    const box = Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+    const box = sealBytes(text, { key: keyOf(this.#secrets[0], account) }, this.#random);
     return `${kind}_${MARK}${box.toString("base64url")}`;
   }
 
@@ -52,24 +47,11 @@ export class ItemSeals {
     if (data === undefined) return null;
     const box = Buffer.from(data, "base64url");
     for (const secret of this.#secrets) {
-      const opened = jsonOrNull(openedText(box, keyOf(secret, account)) ?? "");
+      const text = openBytes(box, { key: keyOf(secret, account) })?.toString() ?? "";
+      const opened = jsonOrNull(text);
       if (!isObject(opened) || !Array.isArray(opened.items)) continue;
       return { items: opened.items.filter(isObject), isIndex: opened.isIndex === true };
     }
-    return null;
-  }
-}
-
-function openedText(box: Buffer, key: Uint8Array): string | null {
-  const end = box.length - TAG_BYTES;
-  if (end < NONCE_BYTES) return null;
-  const decipher = createDecipheriv(CIPHER, key, box.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(box.subarray(end));
-  try {
-    const text = decipher.update(box.subarray(NONCE_BYTES, end));
-    return Buffer.concat([text, decipher.final()]).toString();
-  } catch {
-    // The id was changed, or sealed for another account.
     return null;
   }
 }
