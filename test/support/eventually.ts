@@ -8,7 +8,7 @@ const LOOK_MS = { least: 5, most: 100 };
 export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const startMs = performance.now();
   while (!(await isSo())) {

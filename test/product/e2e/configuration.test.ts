@@ -1,7 +1,7 @@
 // Tests the configuration that all processes share, with the real product: two API processes adopt
 // a version while calls run, and each call is charged by the prices of one version.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Configurations } from "../../../src/store/operators/configurations.ts";
@@ -9,8 +9,6 @@ import { askChat, postChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Api, type ProductModel, startProduct } from "../../support/product/product.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(120_000);
 
 const WITHIN_MS = 30_000;
 const STREAM = "tokens-60-every-100";

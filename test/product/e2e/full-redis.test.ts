@@ -1,11 +1,9 @@
 // Tests a full Redis: paid calls are refused, nothing is charged, and /readyz gives the reason.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { eventually } from "../../support/eventually.ts";
 import { startProduct } from "../../support/product/product.ts";
-
-setDefaultTimeout(120_000);
 
 test("/readyz reports that Redis is full while it is, and calls cost nothing", async () => {
   await using product = await startProduct({ apis: 1, workers: 1 });

@@ -1,14 +1,12 @@
 // Tests replacing KEY_PEPPER on a running product: no customer's key is lost on the way, and no
 // wrong step starts a process.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { keyDigest } from "../../../src/core/access/keys.ts";
 import { eventually } from "../../support/eventually.ts";
 import { SECRETS, startProduct } from "../../support/product/product.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(120_000);
 
 const OLD = SECRETS.KEY_PEPPER;
 const NEW = "the new pepper of the product tests";

@@ -1,6 +1,6 @@
 // Tests the holds of queued mail while no worker runs.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { bucketKeys, holdsKey, MAIL_OWNER } from "../../../actors/records/keys.ts";
 import { parseHold } from "../../../actors/records/records.ts";
 import { extend } from "../../../actors/scripts/call-scripts.ts";
@@ -10,8 +10,6 @@ import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
 import { startProduct } from "../../support/product/product.ts";
 import { daysAgo } from "../../support/stores/accounts.ts";
 import { mailBody } from "../../support/stores/mail-world.ts";
-
-setDefaultTimeout(120_000);
 
 test("mail that waited while no worker ran keeps its hold, and is charged in full", async () => {
   await using smtp = await ScriptedSmtp.start();
@@ -58,6 +56,6 @@ test("mail that waited while no worker ran keeps its hold, and is charged in ful
     const [row] = await sql`SELECT cost FROM mail_messages`;
     return row?.cost === usd("0.0015");
   };
-  await eventually("it is sent and charged", isCharged, 30_000);
+  await eventually("it is sent and charged", isCharged);
   expect(await held()).toBe(usd("0"));
 });

@@ -2,14 +2,12 @@
 // of the process, the trace, the request log, the ledger and the receipt; and that the metrics
 // count the request.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { METRICS } from "../../../src/core/metrics.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startProduct } from "../../support/product/product.ts";
 import { shared, sharedServer } from "../../support/shared.ts";
-
-setDefaultTimeout(180_000);
 
 const WITHIN_MS = 60_000;
 

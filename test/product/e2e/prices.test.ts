@@ -1,7 +1,7 @@
 // Tests prices with real processes: an imported list of prices decides the charge of the next call,
 // and the cost of calls by the log is compared with exports in the forms of their providers.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
@@ -9,8 +9,6 @@ import { startWireServer } from "../../support/fakes/wire/wire-server.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
 import { type Cli, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(120_000);
 
 const WITHIN_MS = 30_000;
 const TOKENS = 1_000;

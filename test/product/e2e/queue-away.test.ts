@@ -1,7 +1,7 @@
 // Tests that the Redis of the job queues is away: work that does not need it goes on, even in
 // processes that start meanwhile, and waiting work is done when it is back.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { bucketKeys, holdsKey, MAIL_OWNER } from "../../../actors/records/keys.ts";
 import { parseHold } from "../../../actors/records/records.ts";
 import { extend } from "../../../actors/scripts/call-scripts.ts";
@@ -12,8 +12,6 @@ import { startProduct } from "../../support/product/product.ts";
 import { daysAgo } from "../../support/stores/accounts.ts";
 import { mailBody } from "../../support/stores/mail-world.ts";
 import { startPrivateRedis } from "../../support/stores/services.ts";
-
-setDefaultTimeout(120_000);
 
 test("processes start, serve, take mail and stop without the Redis of the queues", async () => {
   await using queue = await startPrivateRedis();

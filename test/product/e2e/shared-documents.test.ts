@@ -1,15 +1,13 @@
 // Tests that documents added on one machine are found by the others: two API processes, each with
 // its own data directory.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
 import { shared } from "../../support/shared.ts";
 import { testDataDirectory } from "../../support/stores/services.ts";
-
-setDefaultTimeout(180_000);
 
 const WITHIN_MS = 60_000;
 

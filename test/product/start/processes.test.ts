@@ -155,7 +155,7 @@ test("two API processes share one port, and one goes on when the other stops", a
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<!doctype")]);
   first.kill("SIGTERM");
   expect(await first.exited).toBe(0);
-  await eventually("the other answers", isReady, 30_000);
+  await eventually("the other answers", isReady);
   expect(second.exitCode).toBeNull();
   second.kill("SIGTERM");
   expect(await second.exited).toBe(0);

@@ -1,12 +1,10 @@
 // Tests the messages of `npm start` about a damaged file in its home.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { launcherHome, launchFarebox } from "../../support/product/launcher.ts";
-
-setDefaultTimeout(120_000);
 
 test.each(['{"key": "cut', "[]"])("a lost demonstration account is reported: %s", async (text) => {
   using home = launcherHome();

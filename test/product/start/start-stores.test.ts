@@ -75,7 +75,7 @@ test("SIGTERM to npm stops everything that npm start has started", async () => {
   const launcher = JSON.parse(readFileSync(lock, "utf8"));
   try {
     process.kill(stores.pid, "SIGTERM");
-    await eventually("the home is free", () => !existsSync(lock), 30_000);
+    await eventually("the home is free", () => !existsSync(lock));
   } finally {
     if (existsSync(lock)) process.kill(launcher.pid, "SIGTERM");
   }

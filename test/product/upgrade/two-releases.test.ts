@@ -2,7 +2,7 @@
 // release starts beside it, and the earlier one is stopped. Every call is answered whole and
 // charged once.
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "../../../scripts/local/processes.mjs";
@@ -23,8 +23,6 @@ import {
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { earlierCommit, openEarlierRelease } from "./earlier-release.ts";
 import { openNextBuild } from "./next-build.ts";
-
-setDefaultTimeout(180_000);
 
 const PROJECT = join(import.meta.dir, "../../..");
 /** Some 4 seconds long, so that streams are open whenever a process is stopped. */

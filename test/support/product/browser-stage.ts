@@ -1,7 +1,6 @@
 // Shares the product with its dashboard, a browser, and people in it among the browser tests of a
 // file. Without Chromium the tests are skipped, and no process is started.
 
-import { setDefaultTimeout } from "bun:test";
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
@@ -13,8 +12,6 @@ import { Visitor } from "./browser.ts";
 import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** Long, because each page is inspected in light, dark and on a phone. */
-const TEST_MS = 150_000;
 
 export interface BrowserStage {
   /** False if the tests must be skipped. Then no other member can be used. */
@@ -34,7 +31,6 @@ export interface BrowserStage {
 export async function sharedStage(
   env: Readonly<Record<string, string>> = {},
 ): Promise<BrowserStage> {
-  setDefaultTimeout(TEST_MS);
   const path = ensureChromium();
   // CI must not skip these tests.
   if (path === null && process.env.CI) {

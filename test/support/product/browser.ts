@@ -46,7 +46,7 @@ export class Visitor implements AsyncDisposable {
       acceptDownloads: true,
       reducedMotion: "reduce",
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     return new Visitor(context, await context.newPage(), base);
   }
 

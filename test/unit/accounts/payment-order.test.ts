@@ -1,15 +1,13 @@
 // Tests that the credit of a payment does not depend on the order, the number or the overlap of the
 // events that changed it.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { disputePayment, recordPayment, refundPayment } from "../../../src/accounts/payments.ts";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import { creditOf } from "../../../src/core/money/payment-credit.ts";
 import { shared } from "../../support/shared.ts";
 import { openPostgresWorld, refusalCode, sumOf } from "../../support/stores/postgres-world.ts";
-
-setDefaultTimeout(120_000);
 
 const books = await shared(openPostgresWorld());
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
 import {
   adjustBalance,
@@ -12,8 +12,6 @@ import type { AccountRow } from "../../../src/store/accounts/accounts.ts";
 import type { NewPayment } from "../../../src/store/payments/payments.ts";
 import { shared } from "../../support/shared.ts";
 import { openPostgresWorld, refusalCode } from "../../support/stores/postgres-world.ts";
-
-setDefaultTimeout(30_000);
 
 const books = await shared(openPostgresWorld());
 

@@ -1,7 +1,7 @@
 // Tests vouchers: each use of a code counts once, however many processes redeem it, and a code that
 // is unknown, over or not for the account gives nothing.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -14,8 +14,6 @@ import { random } from "../../support/random.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const folder = sharedFolder("vouchers");

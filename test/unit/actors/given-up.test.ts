@@ -66,7 +66,7 @@ test("an admission whose answer was lost is released long before its lease ends"
   await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
   expect((await balances(account)).held).toBe(usd("2"));
   const isFree = async () => (await balances(account)).held === NONE;
-  await eventually("the hold is released", isFree, 5_000);
+  await eventually("the hold is released", isFree);
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
   await expectSound(world, account);
   expect((await logOf(world, account)).map((row) => [row.cost, row.status])).toContainEqual([
@@ -92,7 +92,7 @@ test("an admission that was never sent, or that Redis refused, needs no release"
     await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
   }
   const isFree = async () => (await balances(lost)).held === NONE;
-  await eventually("the hold of the other one is released", isFree, 5_000);
+  await eventually("the hold of the other one is released", isFree);
   expect(tries).toBe(4);
 });
 
@@ -107,7 +107,7 @@ test("an admission that never ran leaves nothing behind", async () => {
   });
   const admitting = of(other, account).admit(ask(account.keyId, usd("2")));
   await expect(admitting).rejects.toMatchObject(UNAVAILABLE);
-  await eventually("the release is tried", () => tries > 1, 5_000);
+  await eventually("the release is tried", () => tries > 1);
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
   await expectSound(world, account);
   expect(await logOf(world, account)).toHaveLength(1);
@@ -160,7 +160,7 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
   isLost = false;
   tries = 0;
   const isFree = async () => (await balances(lost)).held === NONE;
-  await eventually("the hold of the other one is released", isFree, 5_000);
+  await eventually("the hold of the other one is released", isFree);
   // Releases are tried in the order in which their calls ended.
   expect(tries).toBe(1);
 });

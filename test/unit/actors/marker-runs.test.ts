@@ -204,4 +204,4 @@ test("markers follow the model, and of each key at most one call is charged", as
     }
     await expectSound(world, account);
   }
-}, 120_000);
+});

@@ -159,7 +159,7 @@ test("a worker that delivers first charges once, and the process gets its reply"
   expect(await deliverSettlements(settlementsOf(world))).toBe(1);
   await expectCharged(world, account, "1.5");
   cut.isAway = false;
-  await eventually("the process delivers too", () => isEnded(cut), 5_000);
+  await eventually("the process delivers too", () => isEnded(cut));
   await expectCharged(world, account, "1.5");
 });
 
@@ -171,7 +171,7 @@ test("a process that delivers first leaves nothing to the worker", async () => {
   await hold.release({ ...DONE, status: 502 });
   expect(await countRows(world)).toBe(1);
   cut.isAway = false;
-  await eventually("the process delivers", () => isEnded(cut), 5_000);
+  await eventually("the process delivers", () => isEnded(cut));
   expect(await deliverSettlements(settlementsOf(world))).toBe(0);
   await expectCharged(world, account, "0");
 });
@@ -200,7 +200,7 @@ test("a worker that stands still while it delivers charges nothing again", async
   expect(isEnded(cut)).toBe(false);
   gate.open();
   expect(await delivering).toMatchObject({ delivered: 1, failed: 0 });
-  await eventually("the process has removed the row", () => isEnded(cut), 5_000);
+  await eventually("the process has removed the row", () => isEnded(cut));
   await expectCharged(world, account, "1.5");
 });
 
@@ -217,7 +217,7 @@ for (const cost of ["1.5", "0"]) {
     expect(await deliverSettlements(settlementsOf(world))).toBe(1);
     await expectCharged(world, account, cost);
     cut.isAway = false;
-    await eventually("the process delivers too", () => isEnded(cut), 5_000);
+    await eventually("the process delivers too", () => isEnded(cut));
     await expectCharged(world, account, cost);
   });
 }

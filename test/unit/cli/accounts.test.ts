@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { isWellFormedKey, keyDigest } from "../../../src/core/access/keys.ts";
 import { PendingWork } from "../../../src/store/accounts/pending-work.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
@@ -11,9 +11,6 @@ import {
   usd,
   WORLD_PEPPER,
 } from "../../support/stores/world.ts";
-
-// Each step starts a process.
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

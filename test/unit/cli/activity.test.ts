@@ -1,11 +1,9 @@
 // Tests that an operator's changes by the command line are in the account's activity, once.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

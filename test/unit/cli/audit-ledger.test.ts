@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
 import {
   busyAccountAlone,
@@ -8,8 +8,6 @@ import {
   owingAccount,
 } from "../../support/stores/audit-lab.ts";
 import { openWorld } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 

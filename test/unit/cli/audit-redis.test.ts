@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { holdsKey, keyStateKey } from "../../../actors/records/keys.ts";
 import { isEnded } from "../../../actors/records/records.ts";
 import { monthBefore, monthOf } from "../../../src/core/money/months.ts";
@@ -15,8 +15,6 @@ import {
   WALLET_PAID,
 } from "../../support/stores/audit-lab.ts";
 import { openWorld, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 

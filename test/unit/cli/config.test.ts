@@ -1,6 +1,6 @@
 // Tests `farebox config`: the checks before a version is stored, and two operators at once.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { announceProcess } from "../../../actors/layout-upgrade.ts";
@@ -8,8 +8,6 @@ import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 import { workIn } from "../../support/work-in.ts";
-
-setDefaultTimeout(60_000);
 
 const SECRET = "sk-secret-that-no-output-has";
 const ENV = { SERVER_KEY: SECRET };

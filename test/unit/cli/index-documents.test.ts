@@ -1,6 +1,6 @@
 // Tests `farebox index`: an operator's documents get into the index, whole or not at all.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -14,8 +14,6 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { atEnd, shared, sharedFolder } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 import { workIn } from "../../support/work-in.ts";
-
-setDefaultTimeout(30_000);
 
 const folder = sharedFolder("cli-index");
 const data = join(folder, "data");

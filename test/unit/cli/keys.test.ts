@@ -1,11 +1,9 @@
 // Tests keys and limits by the command line, which shows the data of the console's pages.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cliOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd, verdict } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { openWorld } from "../../support/stores/world.ts";
-
-// Each step starts a process.
-setDefaultTimeout(120_000);
 
 test("farebox log drop drops the months before the given one, and no other", async () => {
   await using world = await openWorld();

@@ -1,6 +1,6 @@
 // Tests that the command line reads the data of the operators' console.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { safetyIdSecretsOf } from "../../../src/core/access/safety-ids.ts";
 import { CallerIdentifiers } from "../../../src/services/chat/protocols/caller-identifiers.ts";
 import { recordAction } from "../../../src/store/operators/operator-actions.ts";
@@ -14,8 +14,6 @@ import {
   usd,
   WORLD_PEPPER,
 } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

@@ -1,11 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { found } from "../../support/stores/audit-lab.ts";
 import { balances, DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
-
-// Each step starts a process.
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

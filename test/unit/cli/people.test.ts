@@ -1,6 +1,6 @@
 // Tests commands about people: links, operators, free credit, and the domain of mail footers.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ensureMember, ensurePerson } from "../../../src/store/people/known-people.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
 import { SsoLinks } from "../../../src/store/people/sso-links.ts";
@@ -8,8 +8,6 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world, { CONSOLE_URL: "https://console.example.com" });

@@ -1,14 +1,12 @@
 // Tests that the command line reads the data of the pages.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSink } from "../../../src/cli/sink.ts";
 import { cliOf, environmentOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

@@ -1,12 +1,10 @@
 // Tests the operator's own id of a change: a repeat with the same content returns the first change,
 // a repeat with different content is refused, and nothing is booked.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openAccount, openWorld } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

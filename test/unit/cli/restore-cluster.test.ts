@@ -1,13 +1,11 @@
 // Tests a command that begins before its client knows the servers of a Redis Cluster.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { announceProcess, retractProcess } from "../../../actors/layout-upgrade.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { startCluster } from "../../support/stores/services.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const cluster = await shared(startCluster());
 const redisUrl = cluster.urls.join(",");

@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { cliOf, jsonOf, startCli } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
 import { openAccountAlone, openWorld, usd } from "../../support/stores/world.ts";
-
-// Only a separate process can have the provider in its environment.
-setDefaultTimeout(120_000);
 
 const folders = sharedFolder("provider-away");
 const world = await shared(openWorld());

@@ -1,7 +1,7 @@
 // Tests an operation that Redis can never apply: audit, doctor and the log name it, and an operator
 // sets it aside and books it again; no other operation waits for it.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { applyChangesNow } from "../../../actors/changed-account.ts";
 import { AMOUNT_MAX, nano } from "../../../src/core/money/money.ts";
 import { setOperationAside } from "../../../src/store/ledger/set-aside.ts";
@@ -19,8 +19,6 @@ import {
   usd,
   walletOf,
 } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

@@ -1,13 +1,11 @@
 // Tests that the output of a command controls no terminal: names, addresses and programs come from
 // strangers.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { visible } from "../../../src/cli/visible.ts";
 import { cliOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

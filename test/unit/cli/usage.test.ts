@@ -1,13 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { UsageError } from "../../../src/cli/command.ts";
 import { parseCommandLine } from "../../../src/cli/commands.ts";
 import { SERVICE_NAMES } from "../../../src/core/access/services.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
-
-// Each step starts a process.
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

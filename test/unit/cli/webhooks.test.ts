@@ -1,13 +1,11 @@
 // Tests the operator's commands about the webhooks of customers.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { removeReceiver, updateReceiver } from "../../../src/accounts/webhooks.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { receive, webhooksOf } from "../../support/stores/webhook-lab.ts";
 import { openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);

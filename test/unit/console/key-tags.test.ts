@@ -1,6 +1,6 @@
 // Tests that the calls of a key are found by its tags: in the log, in usage and in their CSV.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { CreatedKeyReply } from "../../../src/console/keys.ts";
 import type { RequestsReply } from "../../../src/readings/requests.ts";
 import type { UsageReply } from "../../../src/readings/usage.ts";
@@ -8,8 +8,6 @@ import { chatBody } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(ConsoleWorld.start());
 const QUARTER_MS = 900_000;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { EstimateReply } from "../../../src/console/playground-schema.ts";
 import { type NanoUsd, usd } from "../../../src/core/money/money.ts";
 import type { KeysReply } from "../../../src/readings/keys.ts";
@@ -10,8 +10,6 @@ import { eventually } from "../../support/eventually.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-
-setDefaultTimeout(60_000);
 
 const CHAT = "/v1/chat/completions";
 

@@ -1,7 +1,7 @@
 // Tests that the pages' figures agree: chart, table, CSV, request log and ledger report the same
 // calls alike, in any zone and grouping.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { nano, toDecimal, usd } from "../../../src/core/money/money.ts";
 import type { LedgerReply } from "../../../src/readings/ledger.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
@@ -17,8 +17,6 @@ import { silent } from "../../support/fakes/silent-log.ts";
 import { Random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(ConsoleWorld.start());
 

@@ -1,13 +1,11 @@
 // Tests which roles may call each endpoint of the console: every endpoint has a row here, and an
 // endpoint without a row fails. A stranger gets the same error as for an unknown account.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mayAct, ROLES, type Role } from "../../../src/core/access/roles.ts";
 import { CONSOLE } from "../../../src/routes.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(60_000);
 
 /** The lowest role that may call an endpoint of an account; null for any signed-in person. */
 const NEEDED: Readonly<Record<string, Role | null>> = {

@@ -1,15 +1,13 @@
 // Tests the programs of docs/webhooks.md, which customers copy: they accept what we send, and
 // refuse all else.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 import { newWebhookSecret, webhookHeaders } from "../../../src/core/webhooks/webhook-signature.ts";
 import { random } from "../../support/random.ts";
 import { sharedFolder } from "../../support/shared.ts";
-
-setDefaultTimeout(60_000);
 
 const page = readFileSync(join(PROJECT, "docs/webhooks.md"), "utf8");
 const folder = sharedFolder("webhook-examples");

@@ -1,15 +1,13 @@
 // Tests that an ended session makes nothing any more, such as a key: not even by a request in
 // progress, whose body may arrive slowly.
 
-import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { TransactionSql } from "postgres";
 import { chatBody } from "../../support/api/api-world.ts";
 import { SoftPasskey } from "../../support/fakes/soft-passkey.ts";
 import { closedGate } from "../../support/gate.ts";
 import { shared } from "../../support/shared.ts";
 import { PeopleLab, type Visitor } from "./people-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(PeopleLab.start());
 const { sql } = lab.stores.database;

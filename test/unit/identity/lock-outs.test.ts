@@ -1,11 +1,9 @@
 // Tests that attacks of strangers on a person's inbox, from any number of addresses, do not lock
 // that person out.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
 import { PeopleLab, type Visitor } from "./people-lab.ts";
-
-setDefaultTimeout(120_000);
 
 const lab = await shared(PeopleLab.start());
 

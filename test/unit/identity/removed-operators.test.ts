@@ -1,14 +1,12 @@
 // Tests that a person who is no longer an operator, or is signed out, changes nothing any more: not
 // even by a request in progress.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TransactionSql } from "postgres";
 import { setOperator } from "../../../src/store/people/known-people.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
 import { shared } from "../../support/shared.ts";
 import { PeopleLab } from "./people-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(PeopleLab.start());
 const { database } = lab.stores;

@@ -1,7 +1,7 @@
 // Tests that each change of a person's sign-in requires at least the proofs of signing in, for any
 // beginning of the session and any second factor of the person.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
 import { SsoLinks } from "../../../src/store/people/sso-links.ts";
@@ -11,8 +11,6 @@ import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { PASSWORD, tokenIn, tokenOf, type Visitor } from "./people-lab.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const sso = await shared(SsoLab.start());
 const lab = sso.people;

@@ -2,14 +2,12 @@
 // then sets up an app by an operator's link, has given each proof that a later sign-in requires, so
 // the pages open at once: in that browser, for that person, and while the pass lasts (D-650).
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { tokenIn, type Visitor } from "./people-lab.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(SsoLab.start({ isRequired: true }));
 const { database } = lab.people.stores;

@@ -1,12 +1,10 @@
 // Tests that the provider's answer is believed only if it belongs to this sign-in in this browser,
 // is signed, is meant for us, and is not too old.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CLIENT_ID } from "../../support/fakes/oidc-issuer.ts";
 import { shared } from "../../support/shared.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const EMAIL = "ops@example.com";
 const WHO = { sub: "ops", email: EMAIL, amr: ["mfa"] };

@@ -1,13 +1,11 @@
 // Tests the effects of OPERATOR_OIDC_ONLY and OPERATOR_OIDC_GROUP, and a console without single
 // sign-on.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { PeopleStore } from "../../../src/store/people/people.ts";
 import { totp } from "../../support/fakes/totp.ts";
 import { PASSWORD, PeopleLab } from "./people-lab.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const MFA = ["mfa"];
 

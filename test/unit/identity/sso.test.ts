@@ -1,7 +1,7 @@
 // Tests single sign-on with a real provider: who may come in, as which person, and what the session
 // may do.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../../src/core/durations.ts";
 import { SSO_SESSION_MS } from "../../../src/identity/sso.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
@@ -11,8 +11,6 @@ import { totp } from "../../support/fakes/totp.ts";
 import { shared } from "../../support/shared.ts";
 import { PASSWORD } from "./people-lab.ts";
 import { operatorPage, SsoLab } from "./sso-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const MFA = ["pwd", "otp"];
 

@@ -1,14 +1,12 @@
 // Tests that customers' names in another product cannot fake a line of an import's notes.
 
 import { Database } from "bun:sqlite";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { jsonOf } from "../../support/product/run-cli.ts";
 import { openImportLab } from "./import-lab.ts";
 import { ONE_API_SQLITE } from "./one-api-tables.ts";
-
-setDefaultTimeout(60_000);
 
 test("a note is one line, whatever the texts of the other product are", async () => {
   await using lab = await openImportLab();

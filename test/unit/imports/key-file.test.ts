@@ -2,14 +2,12 @@
 // removes another import's keys.
 
 import { Database } from "bun:sqlite";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openImportLab } from "./import-lab.ts";
 import { ONE_API_SQLITE } from "./one-api-tables.ts";
-
-setDefaultTimeout(120_000);
 
 const lab = await shared(openImportLab());
 

@@ -1,7 +1,7 @@
 // Tests an import of LiteLLM's proxy: the unspent part of budgets becomes balances, and budgets
 // that renew, are unlimited or cannot be stored here are named.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createCipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
@@ -10,8 +10,6 @@ import { jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openImportLab } from "./import-lab.ts";
 import { openLiteLlm } from "./litellm-tables.ts";
-
-setDefaultTimeout(120_000);
 
 const SALT = "sk-salt of a test";
 

@@ -2,7 +2,7 @@
 // models are carried over, and everything that cannot be stored here is named.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -12,8 +12,6 @@ import { parseCatalogue } from "../../../src/settings/catalogue-file.ts";
 import { jsonOf } from "../../support/product/run-cli.ts";
 import { type ImportLab, openImportLab } from "./import-lab.ts";
 import { NEW_API_POSTGRES, ONE_API_SQLITE } from "./one-api-tables.ts";
-
-setDefaultTimeout(120_000);
 
 const KEYS = ["a", "b", "c", "d", "e", "f", "g"].map((letter) => `${letter.repeat(44)}0xyz`);
 

@@ -1,7 +1,7 @@
 // Tests operators' changes of accounts: each is made once for its id, and one line names its author
 // and reason.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
 import type { ActivityReply } from "../../../src/readings/activity.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
@@ -14,8 +14,6 @@ import {
 } from "../../../src/store/operators/operator-actions.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(60_000);
 
 let count = 0;
 const operators = await shared(ConsoleWorld.startForOperators());

@@ -1,6 +1,6 @@
 // Tests the versions of the shared configuration in the operators' console.
 
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
 import type {
   ConfigurationReply,
@@ -10,8 +10,6 @@ import type { TrailReply } from "../../../src/readings/trail.ts";
 import { Configurations } from "../../../src/store/operators/configurations.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(60_000);
 
 const EMPTY = '{ "providers": {}, "models": [] }';
 const CHEAPEST = '{ "providers": {}, "models": [], "auto": { "policy": "cheapest" } }';

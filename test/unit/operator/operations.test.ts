@@ -1,6 +1,6 @@
 // Tests operators' views of the installation, and the work that they can repeat.
 
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
@@ -20,8 +20,6 @@ import { chatBody } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(60_000);
 
 let count = 0;
 const operators = await shared(ConsoleWorld.startForOperators());

@@ -1,6 +1,6 @@
 // Tests refunds and disputes of payments that a provider took, with the sandbox over HTTP.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { ActionReply } from "../../../src/operator/act.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
@@ -10,8 +10,6 @@ import type { HealthReply } from "../../../src/readings/health.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";
 import { openBillingLab } from "../../support/stores/billing-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(openBillingLab());
 const operators = lab.world.forOperators();

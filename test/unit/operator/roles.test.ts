@@ -1,12 +1,10 @@
 // Tests who may call each endpoint of the operators' console: an operator with a second factor from
 // an allowed address. For all other callers each path does not exist.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { CONSOLE, OPERATOR } from "../../../src/routes.ts";
 import { ConsoleWorld, FOREIGN_ADDRESS } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(60_000);
 
 const operators = await shared(ConsoleWorld.startForOperators());
 const { id: account } = await operators.account({ paid: "5" });

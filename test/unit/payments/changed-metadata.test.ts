@@ -1,7 +1,7 @@
 // Tests our metadata on a payment that a person changed at the provider: the payment is still read,
 // and does not stop the reading of other payments.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
 import { attempt } from "../../../src/payments/charge.ts";
 import { auditPayments } from "../../../src/payments/provider-audit.ts";
@@ -15,8 +15,6 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(openPaymentLab());
 

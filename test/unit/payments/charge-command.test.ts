@@ -1,6 +1,6 @@
 // Tests `farebox topup charge` while the provider charges and does not answer.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
 import { completePayments } from "../../../workers/payment-completer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
@@ -8,8 +8,6 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const lost = { isOn: false };
 

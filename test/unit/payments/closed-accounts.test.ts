@@ -1,6 +1,6 @@
 // Tests the objects that the payment provider still has of a closed account.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
 import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
@@ -11,8 +11,6 @@ import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 let isAway = false;
 const isDetach = ({ path }: ApiRequest) => path.endsWith("/detach");

@@ -1,15 +1,13 @@
 // Tests a payment that does not fit into the balance: its event ends, and it is booked once there
 // is room.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { AMOUNT_MAX, nano } from "../../../src/core/money/money.ts";
 import { auditPayments } from "../../../src/payments/provider-audit.ts";
 import { rereadPayments } from "../../../src/payments/reread-payments.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(openPaymentLab());
 

@@ -1,9 +1,7 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { auditPayments } from "../../../src/payments/provider-audit.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(openPaymentLab());
 

@@ -1,6 +1,6 @@
 // Tests a provider that answers late, wrongly or not at all: nothing is lost, nothing is doubled.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
@@ -13,8 +13,6 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 /** The provider's treatment of a request; null: the usual answer. */
 type Mood = (

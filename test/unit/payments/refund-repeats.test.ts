@@ -1,15 +1,13 @@
 // Tests a refund that is ordered again by its own reference, long after the provider has forgotten
 // the idempotency key of the first order.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const lab = await shared(openPaymentLab());
 

@@ -1,7 +1,7 @@
 // Tests a failure that the provider has saved under our key: every repeat gets it again for a day.
 // It delays nothing for longer than a quarter of an hour, and a charge that was made is credited.
 
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { answerApi } from "../../../src/annexes/stripe-sandbox/sandbox-api.ts";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
 import { MINUTE_MS } from "../../../src/core/durations.ts";
@@ -16,8 +16,6 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 import { behave, openPlanLab, prove, subscriber, work } from "../../support/stores/plan-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const PATHS = { charge: "/v1/payment_intents", tax: "/v1/tax/calculations" } as const;
 const PAGES = "/v1/checkout/sessions";

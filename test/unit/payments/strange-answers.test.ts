@@ -1,12 +1,10 @@
 // Tests answers from between us and Stripe: a proxy, a portal, an error page. No such answer counts
 // as done, and no key goes to another server.
 
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { type PaymentProvider, ProviderAway } from "../../../src/payments/provider.ts";
 import { createStripeProvider } from "../../../src/payments/providers/stripe-provider.ts";
 import { shared } from "../../support/shared.ts";
-
-setDefaultTimeout(20_000);
 
 const NOTHING = { object: "list", data: [], has_more: false, url: "/v1/refunds" };
 

@@ -1,15 +1,13 @@
 // Tests the amounts in mails to holders, when fee, tax, bonus, refunds and disputes combine: they
 // are the amounts that went to or from the card, and to or from the balance.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chargeCard } from "../../../src/payments/top-ups.ts";
 import { openMailbox } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 /** 5 % and 10 % tax: a credit of $20 costs $23.10. */
 const TERMS = {

@@ -1,7 +1,7 @@
 // Tests fee, tax and bonus: the payer pays more than the credit, and reversals take back a
 // proportional part.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { AdministrationError } from "../../../src/core/errors.ts";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
@@ -13,8 +13,6 @@ import { atEnd, shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { balances, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 /** 2.9 % and 30 cents; 10 % tax in the sandbox; 50 % bonus up to $15. */
 const TERMS = {

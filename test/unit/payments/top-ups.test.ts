@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../../src/core/durations.ts";
 import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
@@ -6,8 +6,6 @@ import { shared } from "../../support/shared.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { balances, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(openPaymentLab());
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { signatureOf } from "../../../src/annexes/stripe-sandbox/sandbox-webhooks.ts";
 import { SeldomLog } from "../../../src/core/log.ts";
@@ -14,8 +14,6 @@ import {
   WEBHOOK_SECRET,
 } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const lab = await shared(openPaymentLab());
 
@@ -224,7 +222,7 @@ function beginEvent(bytes: number, headers: string) {
 test("an event without a signature is refused before any of its body arrived", async () => {
   using event = beginEvent(1_000, "");
   // The server waits ten seconds for a body.
-  await eventually("it is refused", () => event.state.answer.includes("no signature"), 5_000);
+  await eventually("it is refused", () => event.state.answer.includes("no signature"));
   expect(event.state.answer).toStartWith("HTTP/1.1 400");
 });
 

@@ -1,7 +1,7 @@
 // Tests `farebox prices`: lists that disagree, every guard, the rule of selling prices, and a file
 // that keeps its comments and its order.
 
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseLocatedJson } from "../../../src/core/configuration/located-json.ts";
@@ -9,8 +9,6 @@ import { cliOf, environmentOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 import { workIn } from "../../support/work-in.ts";
-
-setDefaultTimeout(60_000);
 
 const folder = sharedFolder("prices");
 const world = await shared(openWorld());

@@ -1,7 +1,7 @@
 // Tests `farebox reconcile`: forms of exports, refusals by line and column, and drifts that are
 // named. The rows of the log are written as the flush writes them.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { csvRows } from "../../../src/annexes/prices/csv-rows.ts";
@@ -11,8 +11,6 @@ import { cliOf, environmentOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { openWorld, usd } from "../../support/stores/world.ts";
 import { workIn } from "../../support/work-in.ts";
-
-setDefaultTimeout(60_000);
 
 const folder = sharedFolder("reconcile");
 const world = await shared(openWorld());

@@ -1,12 +1,10 @@
 // Tests that `npm start` makes a missing database, and never replaces anything else.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgres } from "../../../scripts/local/postgres.mjs";
 import { launcherHome } from "../../support/product/launcher.ts";
-
-setDefaultTimeout(60_000);
 
 /** Starts the Postgres of a home and stops it. */
 async function start(home: string): Promise<void> {

@@ -1,12 +1,10 @@
 // Tests the message of `npm start` about an append-only file that it had to cut.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startRedis } from "../../../scripts/local/redis.mjs";
 import { launcherHome } from "../../support/product/launcher.ts";
-
-setDefaultTimeout(60_000);
 
 test("the length that is cut off the append-only file of Redis is reported", async () => {
   using home = launcherHome();

@@ -26,7 +26,7 @@ test("a Sentinel that hangs is given up for the next one", async () => {
   await using sentinels = await startSentinels();
   using hung = await listenOn(0, () => {});
   using client = open(sentinels.url.replace("//", `//127.0.0.1:${hung.port},`));
-  await eventually("it answers", () => client.ping().then(Boolean, () => false), 20_000);
+  await eventually("it answers", () => client.ping().then(Boolean, () => false));
 });
 
 test("clients connect again if master and first Sentinel are lost together", async () => {
@@ -68,7 +68,7 @@ test("commands sent while a Cluster had no node fail, and never run", async () =
     await client.set("count", 0);
     await Promise.all(cluster.nodes.map(({ child }) => child.kill9()));
     const sent = Array.from({ length: 3 }, () => rejection(client.incr("count")));
-    await eventually("the client knows", () => client.status !== "ready", 20_000);
+    await eventually("the client knows", () => client.status !== "ready");
     sent.push(...Array.from({ length: 3 }, () => rejection(client.incr("count"))));
     for (const error of await Promise.all(sent)) expect(error).toBeInstanceOf(Error);
     for (const index of cluster.nodes.keys()) await cluster.restart(index);
@@ -125,6 +125,6 @@ test("commands that timed out while a server loaded its data do not run later", 
   for (const error of await Promise.all(sent)) expect(error).toBeInstanceOf(Error);
   isLoading = false;
   const read = () => client.get("count").catch(() => null);
-  await eventually("the server is ready", async () => (await read()) !== null, 20_000);
+  await eventually("the server is ready", async () => (await read()) !== null);
   expect(await read()).toBe("0");
 });

@@ -2,7 +2,7 @@
 // encrypted, under the user's name, and only if its certificate is of an authority that the URL
 // names.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster, Redis } from "ioredis";
@@ -18,8 +18,6 @@ import { startProduct } from "../../support/product/product.ts";
 import { sharedFolder } from "../../support/shared.ts";
 import { type PrivateRedis, startPrivateRedis } from "../../support/stores/services.ts";
 import { balances, DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const folder = sharedFolder("tls");
 const certificates = makeCertificates(folder);

@@ -1,7 +1,7 @@
 // Tests settings that an operator makes for the server, the database or the role, and that a
 // session does not override: the format of dates and bytes, and the isolation of transactions.
 
-import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
 import { type AccountRow, Accounts } from "../../../src/store/accounts/accounts.ts";
 import { type Database, openDatabase } from "../../../src/store/servers/database.ts";
@@ -10,8 +10,6 @@ import { hasPooler, startPooler } from "../../support/fakes/pooler.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
-
-setDefaultTimeout(60_000);
 
 /** The fifth of November, or the eleventh of May if day and month change places. */
 const NOW = new Date("2026-11-05T13:14:15.678Z");

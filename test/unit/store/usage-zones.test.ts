@@ -1,13 +1,11 @@
 // Tests the days and months of a usage query in every time zone: each has one start, the first
 // moment of its date, even if the clock shows midnight twice, or skips it.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { fromWall } from "../../../dashboard/src/time.ts";
 import { UnknownZone, zoneBorders } from "../../../src/store/usage/usage.ts";
 import { shared } from "../../support/shared.ts";
 import { openTestDatabase } from "../../support/stores/test-database.ts";
-
-setDefaultTimeout(120_000);
 
 const { database } = await shared(openTestDatabase());
 const QUARTER_MS = 900_000;

@@ -1,14 +1,12 @@
 // Checks that the linter's settings reach their files: the path patterns of biome.json, and our own
 // rules in lint/, are shown to refuse bad samples and to pass good ones.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const PROJECT = join(import.meta.dir, "../../..");
-setDefaultTimeout(120_000);
-
 const FETCH = 'export const reply = await fetch("http://127.0.0.1");\n';
 const POSTGRES = 'import postgres from "postgres";\n\nexport const open = postgres;\n';
 const DRIZZLE = 'import { eq } from "drizzle-orm/sql";\n\nexport const same = eq;\n';

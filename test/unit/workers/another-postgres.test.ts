@@ -1,7 +1,7 @@
 // Tests a worker that goes on while another server of Postgres takes over, one without the last
 // commits: numbers that the worker remembers may belong to other rows there.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
@@ -11,8 +11,6 @@ import { eventually } from "../../support/eventually.ts";
 import { random } from "../../support/random.ts";
 import { type JournalLab, openJournalLab } from "../../support/stores/journal-lab.ts";
 import { type PrivateStore, startPrivatePostgres } from "../../support/stores/services.ts";
-
-setDefaultTimeout(60_000);
 
 const CENT = usd("0.01");
 

@@ -1,6 +1,6 @@
 // Tests the deliveries of events to receivers that take them, and that fail in all ways.
 
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { rotateSecret, testReceiver, updateReceiver } from "../../../src/accounts/webhooks.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/core/durations.ts";
@@ -22,8 +22,6 @@ import {
   webhooksOf,
 } from "../../support/stores/webhook-lab.ts";
 import { openAccount, openWorld, pay, usd, WORLD_PEPPER } from "../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const { database } = world;

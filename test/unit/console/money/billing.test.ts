@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts";
 import { usd } from "../../../../src/core/money/money.ts";
 import { attempt } from "../../../../src/payments/charge.ts";
@@ -13,8 +13,6 @@ import { eventually } from "../../../support/eventually.ts";
 import { shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { openBillingLab } from "../../../support/stores/billing-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const DECLINED_LATER = "4000000000000341";
 

@@ -1,7 +1,7 @@
 // Tests that spans of calls reach a collector by OTLP over HTTP, with the call's metadata and never
 // its content.
 
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -21,8 +21,6 @@ import { LANE, USAGE } from "../../../support/fakes/scripted-chat.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
 import { sharedServer } from "../../../support/shared.ts";
 import { daysAgo, type TestAccount } from "../../../support/stores/accounts.ts";
-
-setDefaultTimeout(60_000);
 
 interface Span {
   readonly name: string;

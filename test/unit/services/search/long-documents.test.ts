@@ -1,7 +1,7 @@
 // Tests searches of an operator's documents that are as long as documents may be.
 
 import { Database } from "bun:sqlite";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { loadGuideDocuments } from "../../../../src/services/chat/protocols/guide/guide.ts";
 import { EmbeddedIndex } from "../../../../src/services/search/providers/embedded/embedded-search.ts";
@@ -16,8 +16,6 @@ import { searchFor } from "../../../support/fakes/search-servers.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
 import { sharedFolder } from "../../../support/shared.ts";
 import { testDataDirectory } from "../../../support/stores/services.ts";
-
-setDefaultTimeout(60_000);
 
 const PROJECT = join(import.meta.dir, "../../../..");
 const folder = sharedFolder("long-documents");
@@ -52,7 +50,7 @@ async function openIndex(copy: string): Promise<EmbeddedIndex> {
   const source = { project: PROJECT, homepage: "https://farebox.example", documentation };
   const directory = testDataDirectory();
   const index = new EmbeddedIndex({ directory, source, copy, clock: realClock, log: silent });
-  await eventually("the index is open", () => index.isReady(), 30_000);
+  await eventually("the index is open", () => index.isReady());
   return index;
 }
 

@@ -1,7 +1,7 @@
 // Tests an operator's documents in Postgres, and the copies of them that machines search.
 
 import { Database } from "bun:sqlite";
-import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
   closeSync,
@@ -27,8 +27,6 @@ import { IndexedDocuments } from "../../../../src/store/documents/indexed-docume
 import { searchFor } from "../../../support/fakes/search-servers.ts";
 import { shared, sharedFolder } from "../../../support/shared.ts";
 import { openTestDatabase } from "../../../support/stores/test-database.ts";
-
-setDefaultTimeout(60_000);
 
 const folder = sharedFolder("documents");
 let machines = 0;

@@ -66,7 +66,7 @@ describe("the shipped documents", () => {
   let index: EmbeddedIndex;
   beforeAll(async () => {
     index = await indexIn(testDataDirectory());
-    await eventually("the index is open", () => index.isReady(), 30_000);
+    await eventually("the index is open", () => index.isReady());
   });
 
   for (const [query, url] of [
@@ -192,7 +192,7 @@ describe("an operator's documents", () => {
   test("are found by a running index as soon as they are copied, among the others", async () => {
     const directory = ownFolder("running");
     const index = await indexIn(directory, { copy: copyPath(directory, identity) });
-    await eventually("the index is open", () => index.isReady(), 30_000);
+    await eventually("the index is open", () => index.isReady());
     expect(await find(index, "quagga grid", { includeDomains: ["zoo.example"] })).toEqual([]);
     const quagga = page("https://zoo.example/quagga", "Quagga", { date: "2026-11-20" });
     await documents.replace("zoo", [quagga]);
@@ -220,7 +220,7 @@ describe("an operator's documents", () => {
     }
     const copy = copyPath(directory, identity);
     const index = await indexIn(directory, { copy });
-    await eventually("the index is open", () => index.isReady(), 30_000);
+    await eventually("the index is open", () => index.isReady());
     expect((await find(index, "okapi"))[0]?.url).toBe("https://a.example/1");
     expect(existsSync(copy)).toBe(true);
   });
@@ -240,7 +240,7 @@ test("an index that cannot be opened reports it, and does not end the process", 
 
 test("a closed index refuses requests", async () => {
   const index = await indexIn(testDataDirectory());
-  await eventually("the index is open", () => index.isReady(), 30_000);
+  await eventually("the index is open", () => index.isReady());
   const asked = find(index, "css");
   index.close();
   await expect(asked).rejects.toThrow("The search thread ended");

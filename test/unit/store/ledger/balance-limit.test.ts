@@ -1,7 +1,7 @@
 // Tests that nothing is booked that Redis could not count: each kind of change of a balance, at the
 // edges of the exact numbers.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../../../../src/core/money/money.ts";
 import { grantFreeCredit } from "../../../../src/store/accounts/accounts.ts";
 import { BalanceTooLarge } from "../../../../src/store/ledger/balance-limit.ts";
@@ -9,8 +9,6 @@ import { shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { found } from "../../../support/stores/audit-lab.ts";
 import { openAccount, openWorld, walletOf } from "../../../support/stores/world.ts";
-
-setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 

@@ -70,7 +70,7 @@ test("without Postgres the last set stays in force; later changes arrive again",
   const operator = openDatabase(server.url);
   const other = new Pauses({ database: operator, log });
   await other.pause("search");
-  await eventually("the pause is known", () => one.isPaused("search"), 20_000);
+  await eventually("the pause is known", () => one.isPaused("search"));
   // A change after the reconnection is announced on the new connection.
   await other.pause("mail");
   await eventually("the next pause is known", () => one.isPaused("mail"));

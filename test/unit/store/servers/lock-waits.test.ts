@@ -1,7 +1,7 @@
 // Tests that the worker's log and the doctor name the session that keeps a flush waiting for a
 // lock.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readLockWaits } from "../../../../src/store/servers/lock-waits.ts";
 import { timedJobs } from "../../../../workers/jobs.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -15,8 +15,6 @@ import {
   openWorld,
   usd,
 } from "../../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,9 +15,6 @@ import { cliProcessOf, jsonOf, startCli } from "../../../support/product/run-cli
 import { atEnd, shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { ask, DONE, hold, openAccount, openWorld, usd } from "../../../support/stores/world.ts";
-
-// Each step starts a process.
-setDefaultTimeout(30_000);
 
 const folder = mkdtempSync(join(tmpdir(), "farebox-export-"));
 atEnd(() => rmSync(folder, { recursive: true, force: true }));

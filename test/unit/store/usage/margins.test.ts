@@ -1,7 +1,7 @@
 // Tests the operator's cost of calls: from the journal to the log, the sums, the report and the
 // export.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { marginReport } from "../../../../src/accounts/margin-report.ts";
 import { outcomeText, parseOutcome } from "../../../../src/core/journal/journal.ts";
 import { usd } from "../../../../src/core/money/money.ts";
@@ -15,8 +15,6 @@ import {
   OUTCOME,
   openJournalLab,
 } from "../../../support/stores/journal-lab.ts";
-
-setDefaultTimeout(60_000);
 
 const MONTH = { from: "2031-03-01", to: "2031-04-01" } as const;
 const costing = (amount: string) => outcomeText({ ...OUTCOME, upstreamCost: usd(amount) });

@@ -1,13 +1,11 @@
 // Tests that usage by days of a zone is the sum of its own calls to the last one, even on the two
 // days of a year that have 23 and 25 hours, and at any start of a range.
 
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { LatencyCounts } from "../../../../src/core/latency-bands.ts";
 import { readUsage, type UsageCell, zoneBorders } from "../../../../src/store/usage/usage.ts";
 import { shared } from "../../../support/shared.ts";
 import { openTestDatabase } from "../../../support/stores/test-database.ts";
-
-setDefaultTimeout(120_000);
 
 const ACCOUNT = 7;
 const QUARTER_MS = 900_000;

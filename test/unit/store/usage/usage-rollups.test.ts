@@ -1,7 +1,7 @@
 // Tests the sums of the request log: they equal those of log and ledger whatever happens to an
 // entry, and SQL computes the same sums from the log as the flush.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { streamEntry } from "../../../../actors/journal.ts";
 import { metadataText } from "../../../../src/core/journal/journal.ts";
 import { nano } from "../../../../src/core/money/money.ts";
@@ -26,8 +26,6 @@ import {
   usd,
   type World,
 } from "../../../support/stores/world.ts";
-
-setDefaultTimeout(60_000);
 
 const LEASE_MS = 60_000;
 const clock = new TestClock("2031-03-15T12:00:00.000Z");
