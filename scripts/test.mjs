@@ -2,7 +2,7 @@
 // `npm run test:all`: the slow suites too (see scripts/test-files.mjs).
 //
 // Bun runs the files in a few processes, each with a Redis of its own. The files of a process share
-// its modules, which are loaded and compiled once: a file must leave nothing behind (D-334). The
+// its modules, which are loaded and compiled once: a file must leave nothing behind (D-331). The
 // last line is always the count. With CI set, files that failed run once more: see `runAgain`.
 
 import { spawn } from "node:child_process";
@@ -82,7 +82,7 @@ async function main() {
 
 /**
  * Returns the folder of stores and tests: in memory if that is possible, unless TMPDIR names
- * another. A test file has a database, which is a thousand files to make and to remove (D-332).
+ * another. A test file has a database, which is a thousand files to make and to remove (D-331).
  */
 function folderForTests() {
   if (process.env.TMPDIR || freemem() < MEMORY_FREE_MIN) return tmpdir();

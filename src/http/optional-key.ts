@@ -30,7 +30,7 @@ export interface KeyedCount {
 
 /**
  * Counts and logs a request by its key. Only a full window refuses it; a debt or the state of the
- * account does not (D-135). Null if there is no valid key, or if the account cannot be read.
+ * account does not. Null if there is no valid key, or if the account cannot be read.
  */
 export async function countByKey(
   deps: FrameDeps,

@@ -102,7 +102,7 @@ export function cancelStep(facts: PlanFacts, now: Date, mails: MailTerms): PlanS
   if (active === null) {
     throw refused(`The account ${facts.account.id} has no plan that is paid by the month`);
   }
-  // The charge that is under way would take the cancellation back (D-370).
+  // The charge that is under way would take the cancellation back (D-369).
   refuseUnderWay(facts);
   if (active.nextPlan === "free") return NONE;
   if (active.paidUntil > now) return { kind: "change", to: { nextPlan: "free", nextPrice: null } };

@@ -55,7 +55,7 @@ export async function refundTopUp(
 
 /**
  * Asks the provider by the key of the order. Where that key has a saved failure for long enough,
- * and still no refund is there, another attempt is made by a key of its own (D-531).
+ * and still no refund is there, another attempt is made by a key of its own (D-507).
  */
 async function refundOnce(
   { provider, topUps, now }: PaymentDeps,

@@ -85,7 +85,7 @@ export async function chargeCard(
 
 /**
  * `chargeCard` for a payer who waits: whatever fails once the order is stored, the top-up is
- * answered as it is, open (D-283, D-508). A worker asks again, and the card is charged once.
+ * answered as it is, open (D-508). A worker asks again, and the card is charged once.
  * @throws AdministrationError
  */
 export async function orderCharge(

@@ -1,4 +1,4 @@
-// Holds the brand for processes that read no models: workers, and the command line (D-764). It is
+// Holds the brand for processes that read no models: workers, and the command line (D-760). It is
 // that of the configuration in force, and without one that of the file.
 
 import type { Brand } from "../core/brand/brand.ts";

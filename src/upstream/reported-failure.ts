@@ -1,4 +1,4 @@
-// Recognises replies with status 200 that report a failure (D-582). Such a reply must not look like
+// Recognises replies with status 200 that report a failure (D-608). Such a reply must not look like
 // "nothing found".
 
 import { isObject } from "./upstream-http.ts";

@@ -23,7 +23,7 @@ const ALL_PARTS: readonly Part[] = [...INPUT_PARTS, ...OUTPUT_PARTS];
 export type PartCounts = Readonly<Partial<Record<Part, number>>>;
 
 /**
- * Things that providers bill beside tokens (D-683). `request` is the call itself: each call has
+ * Things that providers bill beside tokens (D-682). `request` is the call itself: each call has
  * one.
  */
 export const FEES = [

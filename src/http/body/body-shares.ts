@@ -23,7 +23,7 @@ export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
 export const KEY_BYTES_A_MINUTE = 400 * MEBIBYTE;
 /** Values in the large bodies of one key in a minute: each takes about a microsecond. */
 export const KEY_VALUES_A_MINUTE = 2_000_000;
-/** The keys of an account together may send this many times the bytes of one key (D-612). */
+/** The keys of an account together may send this many times the bytes of one key (D-563). */
 export const KEYS_EACH = 5;
 
 /**

@@ -62,7 +62,7 @@ function roomiest(models: Models, request: ChatRequest, prompt: PromptLength): M
   const longest = models.reduce((one, other) =>
     other.contextTokens > one.contextTokens ? other : one,
   );
-  // Agents shorten a conversation when they read OpenAI's words for a full context (D-576).
+  // Agents shorten a conversation when they read OpenAI's words for a full context (D-133).
   throw new ApiError(
     "context_length_exceeded",
     `messages leave no room for a reply of '${longest.id}': this model's maximum context length ` +

@@ -76,7 +76,7 @@ async function createMessage(
     if (claim !== null) await freed(calls, services.idempotencyKeys.release(claim));
     throw error;
   }
-  // With a slow mail server, other accounts would wait behind all messages of one account (D-546).
+  // With a slow mail server, other accounts would wait behind all messages of one account (D-545).
   const rank = services.turns.begin(call.identity.accountId);
   // Gives the message to the workers. If that fails, the completer finds it in Postgres.
   const announce = async () => {

@@ -1,4 +1,4 @@
-// Makes HTML of the Markdown of a page, with an anchor for each heading (D-766).
+// Makes HTML of the Markdown of a page, with an anchor for each heading (D-765).
 
 import { headingAnchor } from "../../core/text/heading-anchor.ts";
 import { escapeHtml, Html, textOfHtml } from "../../core/text/html.ts";

@@ -46,7 +46,7 @@ export async function followPlanPayment(
     const given = await give(tx, { topUp, account, charge, subscription }, now);
     if (!isLost) return given;
     // As if the payment had been read before it was taken back: otherwise the month would still be
-    // due, and the card would be charged again (D-457).
+    // due, and the card would be charged again (D-223).
     const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
     return isEnded ? "ended" : null;
   }

@@ -97,7 +97,7 @@ function countsIn(usage: Json): Counts {
   const stated = countIn(outputDetails, "reasoning_tokens");
   const reasoning = Number.isNaN(stated) ? 0 : stated;
   const isSum = !differs(total, input + reply);
-  // xAI counts reasoning beside its reply; for other servers reasoning is inside (D-456).
+  // xAI counts reasoning beside its reply; for other servers reasoning is inside (D-572).
   const isBeside = !isSum && reasoning > 0 && total === input + reply + reasoning;
   const output = isBeside ? reply + reasoning : reply;
   const outside = isSum || isBeside ? null : outsideOf(usage, input + reply);

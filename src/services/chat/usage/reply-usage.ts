@@ -91,7 +91,7 @@ export function textIn(json: unknown, name: string): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** True if a total that the provider states is not the sum that its parts give (D-658). */
+/** True if a total that the provider states is not the sum that its parts give (D-572). */
 export function differs(stated: unknown, sum: number): boolean {
   return typeof stated === "number" && stated !== sum;
 }

@@ -47,7 +47,7 @@ export const LOOKUPS_MAX = 256;
 const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: LOOKUPS_MAX };
 /**
  * The server of drawn maps: it has as many slots as the atlas's queue has places, so that no
- * account fills the queue (D-448).
+ * account fills the queue (D-545).
  */
 const ATLAS: Server = { name: EMBEDDED, baseUrl: "atlas", concurrencyMax: MAPS_PENDING_MAX };
 const DRAWN: ReadonlySet<MapsAction> = new Set(["site_image", "site_images"]);

@@ -67,7 +67,7 @@ export function unixSeconds(clock: Pick<Clock, "now">): number {
 /**
  * Turns the events of a stream into frames. Many clients read `choices[0]` of every frame, so usage
  * and cost are in the frame with the finish_reason, which waits for the settlement. Clients that
- * set `include_usage` expect OpenAI's order, with a last frame that has no choice (D-130).
+ * set `include_usage` expect OpenAI's order, with a last frame that has no choice (D-573).
  */
 export class ChatFrames extends StreamFrames {
   readonly #meta: CompletionMeta;

@@ -8,7 +8,7 @@ export type ReplyEnd = "stop" | "length" | "content_filter";
 /**
  * The parts of words that mean something else than `stop`, in lower case with underscores. The
  * first meaning whose part is in a word counts: a server may say two things in one word, such as
- * `function_call_filter: MALFORMED_FUNCTION_CALL` (D-605).
+ * `function_call_filter: MALFORMED_FUNCTION_CALL` (D-573).
  */
 const PARTS: Readonly<Record<"error" | "content_filter" | "length", string>> = {
   error:

@@ -80,7 +80,7 @@ export class ReplyReader {
       this.usage = null;
       this.hasWrongUsage = false;
     }
-    // More of the reply follows a thought, so a usage beside it does not count (D-397).
+    // More of the reply follows a thought, so a usage beside it does not count (D-572).
     const hasUsage = !isThought && this.#readUsage(json, choice, source);
     const fingerprint = readFingerprint(json.system_fingerprint);
     const isPlain = finish === null && !hasUsage && source === choice?.delta;

@@ -47,7 +47,7 @@ export function readUsage(
 
 /**
  * The usage that a call is charged by. A usage with no tokens for a text is wrong. Output tokens
- * that the caller did not get, and that were no reasoning, are not charged (D-571), nor are pieces
+ * that the caller did not get, and that were no reasoning, are not charged (D-572), nor are pieces
  * that the provider does not bill.
  */
 export function chargedUsage(

@@ -8,7 +8,7 @@ import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 const CALLS_MAX = 1024;
 /**
  * Arguments that mean "no arguments". Some servers begin each call with them, and send the real
- * arguments later, which are then an object (D-606).
+ * arguments later, which are then an object (D-570).
  */
 const NO_INPUT = /^(?:null|\{\s*\}|\[\s*\])?\s*(?=\{|$)/;
 
