@@ -1,12 +1,19 @@
-// `farebox import` imports accounts, balances, keys and models of another product, as
-// docs/migrating.md describes.
+// `farebox import` imports accounts, balances, keys and models of another product, or customers
+// from a CSV file, as docs/migrating.md describes.
 
+import { isUtf8 } from "node:buffer";
 import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { CUSTOMER_COLUMN_NAMES, planCustomers } from "../annexes/imports/customers-plan.ts";
 import { planLiteLlm } from "../annexes/imports/litellm-plan.ts";
 import { unsealWith } from "../annexes/imports/litellm-secrets.ts";
 import { planOneApi } from "../annexes/imports/one-api-plan.ts";
-import { CONTEXT_LENGTHS, type ImportPlan, type PlanTerms } from "../annexes/imports/plan.ts";
+import {
+  CONTEXT_LENGTHS,
+  type ImportPlan,
+  type PlanTerms,
+  type ProductPlan,
+} from "../annexes/imports/plan.ts";
 import { type ImportCounts, previewImport, runImport } from "../annexes/imports/run-import.ts";
 import type { Scope } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
@@ -22,6 +29,7 @@ import { readLiteLlm } from "../store/imports/litellm-source.ts";
 import { readOneApi } from "../store/imports/one-api-source.ts";
 import { openKeyFile, replace } from "./accounts/key-file.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "./command.ts";
+import { foreign } from "./foreign.ts";
 import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { nameOf, scopesOf } from "./values.ts";
@@ -31,29 +39,37 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o644;
 const CONTEXT_LENGTH = "128000";
 
+const COMMON = {
+  out: { value: "FOLDER", help: `where keys, models and notes are written (${FOLDER})` },
+  name: { value: "N", help: "the name of this import; each source needs its own" },
+  scopes: { value: "a,b", help: "the scopes of the new keys (models)" },
+  "dry-run": { value: null, help: "only say what would be done; nothing is written" },
+} satisfies Record<string, OptionSpec>;
+
 const OPTIONS = {
   from: {
     value: "URL",
     help: "its database: postgres://…, mysql://…, or the path of a SQLite file",
     required: true,
   },
-  out: { value: "FOLDER", help: `where keys, models and notes are written (${FOLDER})` },
-  name: { value: "N", help: "the name of this import; each database needs its own" },
-  scopes: { value: "a,b", help: "the scopes of the new keys (models)" },
+  ...COMMON,
   "context-length": {
     value: "TOKENS",
     help: `for models of which it is not known (${CONTEXT_LENGTH})`,
   },
-  "dry-run": { value: null, help: "only say what would be done; nothing is written" },
 } satisfies Record<string, OptionSpec>;
 
-/** The options of both commands. */
+/** The options of every import. */
 interface Terms {
-  readonly from: string;
   readonly folder: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly isDryRun: boolean;
+}
+
+/** The options of an import from the database of another product. */
+interface DatabaseTerms extends Terms {
+  readonly from: string;
   readonly plan: PlanTerms;
 }
 
@@ -71,14 +87,15 @@ const liteLlm: Command = {
     },
   },
   prepare(input) {
-    const terms = termsOf(input, "litellm");
+    const terms = databaseTermsOf(input, "litellm");
     const saltFile = input.values.get("salt-key-file") ?? null;
     return async (stores) => {
       const salt = saltFile === null ? null : textOfBytes(await readFile(saltFile)).trim();
       const unseal = salt === null ? null : unsealWith(salt);
-      return await importAll(stores, terms, async (tables, plan) =>
+      const plan = await readDatabase(terms, async (tables, plan) =>
         planLiteLlm(await readLiteLlm(tables), { ...plan, unseal }),
       );
+      return await importAll(stores, terms, plan);
     };
   },
 };
@@ -89,17 +106,54 @@ const oneApi: Command = {
   summary: "Import accounts, balances, keys and models of a one-api or new-api; theirs stay as is",
   options: OPTIONS,
   prepare(input) {
-    const terms = termsOf(input, "one-api");
-    return async (stores) =>
-      await importAll(stores, terms, async (tables, plan) =>
+    const terms = databaseTermsOf(input, "one-api");
+    return async (stores) => {
+      const plan = await readDatabase(terms, async (tables, plan) =>
         planOneApi(await readOneApi(tables), plan),
       );
+      return await importAll(stores, terms, plan);
+    };
   },
 };
 
-export const importCommands: readonly Command[] = [liteLlm, oneApi];
+const customers: Command = {
+  name: "import csv",
+  positionals: ["FILE"],
+  summary: `Import customers from a CSV file: its columns are ${CUSTOMER_COLUMN_NAMES.join(", ")}`,
+  options: COMMON,
+  prepare(input) {
+    const [path = ""] = input.positionals;
+    const terms = termsOf(input, "csv");
+    return async (stores) => {
+      const text = await csvTextOf(path);
+      const plan = foreign(() => planCustomers(text, basename(path)));
+      return await importAll(stores, terms, plan);
+    };
+  },
+};
 
-function termsOf(input: Input, product: string): Terms {
+export const importCommands: readonly Command[] = [liteLlm, oneApi, customers];
+
+async function csvTextOf(path: string): Promise<string> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`FILE cannot be read: ${reason}`);
+  });
+  if (!isUtf8(bytes)) throw new UsageError(`${path} is not UTF-8: save it as CSV in UTF-8`);
+  return textOfBytes(bytes);
+}
+
+function termsOf(input: Input, fallbackName: string): Terms {
+  const { values } = input;
+  return {
+    folder: values.get("out") ?? FOLDER,
+    name: nameOf(input, "name", fallbackName),
+    scopes: values.has("scopes") ? scopesOf(input, "scopes") : ["models"],
+    isDryRun: values.has("dry-run"),
+  };
+}
+
+function databaseTermsOf(input: Input, product: string): DatabaseTerms {
   const { values, nowMs } = input;
   const length = values.get("context-length") ?? CONTEXT_LENGTH;
   const { from, to } = CONTEXT_LENGTHS;
@@ -109,19 +163,17 @@ function termsOf(input: Input, product: string): Terms {
     );
   }
   return {
+    ...termsOf(input, product),
     from: values.get("from") ?? "",
-    folder: values.get("out") ?? FOLDER,
-    name: nameOf(input, "name", product),
-    scopes: values.has("scopes") ? scopesOf(input, "scopes") : ["models"],
-    isDryRun: values.has("dry-run"),
     plan: { nowMs, contextLength: Number(length) },
   };
 }
 
-async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Promise<Answer> {
-  const read = await explained(
-    readForeignDatabase(terms.from, (tables) => readPlan(tables, terms.plan)),
-  );
+async function readDatabase(terms: DatabaseTerms, readPlan: ReadPlan): Promise<ImportPlan> {
+  return await explained(readForeignDatabase(terms.from, (tables) => readPlan(tables, terms.plan)));
+}
+
+async function importAll(stores: Stores, terms: Terms, read: ImportPlan): Promise<Answer> {
   const plan = { ...read, notes: read.notes.map(inOneLine) };
   if (terms.isDryRun) {
     const counts = await previewImport(
@@ -132,7 +184,10 @@ async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Prom
   }
   const { folder } = terms;
   await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-  await replace(join(folder, "models.json"), modelsText(plan), FILE_MODE);
+  const { catalogue } = plan;
+  if (catalogue !== null) {
+    await replace(join(folder, "models.json"), modelsText({ ...plan, catalogue }), FILE_MODE);
+  }
   const { counts, notes } = await explained(
     alone(stores.database, () => runInto(stores, terms, plan)),
   );
@@ -175,7 +230,7 @@ function inOneLine(note: string): string {
 /**
  * The models in the form of the configuration file, below comments that list their missing fields.
  */
-function modelsText({ product, catalogue, notes }: ImportPlan): string {
+function modelsText({ product, catalogue, notes }: ProductPlan): string {
   const about = notes.filter((note) => /^(model|provider|channel) /.test(note));
   const head = [`Models of ${product}. Look through them before you use this file.`, ...about];
   const comments = head.map((line) => `// ${line}\n`).join("");
@@ -191,13 +246,16 @@ interface Outcome {
 
 function answer({ plan, counts, notes, terms }: Outcome): Answer {
   const { accountsCreated, accountsKnown, keysIssued, keysKnown, credited } = counts;
-  const models = plan.catalogue.models.length;
-  const providers = Object.keys(plan.catalogue.providers).length;
+  const { catalogue } = plan;
+  const models = catalogue?.models.length ?? 0;
+  const providers = Object.keys(catalogue?.providers ?? {}).length;
   const { isDryRun, folder } = terms;
   const did = isDryRun ? "Would create" : "Created";
+  const written = `${catalogue === null ? "" : "models.json, "}notes.txt`;
   const files = isDryRun
     ? "Nothing was written."
-    : `Written: ${join(folder, "keys.csv")} (secret), models.json, notes.txt.`;
+    : `Written: ${join(folder, "keys.csv")} (secret), ${written}.`;
+  const ofModels = catalogue === null ? "" : `, ${models} models of ${providers} providers`;
   return {
     json: {
       dry_run: isDryRun,
@@ -214,8 +272,7 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
     },
     text: [
       `${did} ${accountsCreated} accounts (${accountsKnown} were here), credited ` +
-        `${dollars(credited)}, issued ${keysIssued} keys (${keysKnown} were), ` +
-        `${models} models of ${providers} providers. ${files}`,
+        `${dollars(credited)}, issued ${keysIssued} keys (${keysKnown} were)${ofModels}. ${files}`,
       ...notes.map((note) => `- ${note}`),
     ].join("\n"),
   };

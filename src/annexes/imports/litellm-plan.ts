@@ -11,13 +11,13 @@ import {
   endNote,
   foreignText,
   foreignUsd,
-  type ImportPlan,
   isSet,
   jsonValue,
   nameFrom,
   type PlannedAccount,
   type PlannedKey,
   type PlanTerms,
+  type ProductPlan,
   sharedEmails,
 } from "./plan.ts";
 
@@ -30,7 +30,7 @@ const ALL_MODELS = new Set(["all-proxy-models", "all-team-models"]);
 export function planLiteLlm(
   tables: LiteLlmTables,
   terms: PlanTerms & { readonly unseal: Unseal | null },
-): ImportPlan {
+): ProductPlan {
   return new LiteLlmPlan(tables, terms).plan();
 }
 
@@ -48,7 +48,7 @@ class LiteLlmPlan {
     this.#userIds = new Set(tables.users.map(({ user_id: id }) => id));
   }
 
-  plan(): ImportPlan {
+  plan(): ProductPlan {
     const { teams, users, models } = this.tables;
     const alone = this.tables.keys.flatMap((key) => this.#placeKey(key));
     const accounts = [

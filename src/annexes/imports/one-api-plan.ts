@@ -10,13 +10,13 @@ import {
   emailFrom,
   endNote,
   foreignText,
-  type ImportPlan,
   isSet,
   jsonObject,
   nameFrom,
   type PlannedAccount,
   type PlannedKey,
   type PlanTerms,
+  type ProductPlan,
   sharedEmails,
   wholeOf,
   worthOf,
@@ -34,7 +34,7 @@ const TOKEN_STATES: Readonly<Record<string, string>> = {
 };
 
 /** Plans an import from these tables. */
-export function planOneApi(tables: OneApiTables, terms: PlanTerms): ImportPlan {
+export function planOneApi(tables: OneApiTables, terms: PlanTerms): ProductPlan {
   return new OneApiPlan(tables, terms).plan();
 }
 
@@ -53,7 +53,7 @@ class OneApiPlan {
     this.#tokens = Map.groupBy(tokens, ({ user_id: user }) => String(user));
   }
 
-  plan(): ImportPlan {
+  plan(): ProductPlan {
     const { product, users } = this.tables;
     const accounts = users.flatMap((user) => this.#account(user));
     this.#orphans();

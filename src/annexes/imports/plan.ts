@@ -61,9 +61,15 @@ export interface ImportPlan {
   /** The product's usual name. */
   readonly product: string;
   readonly accounts: readonly PlannedAccount[];
-  readonly catalogue: PlannedCatalogue;
+  /** Null for a source that has no models at all. */
+  readonly catalogue: PlannedCatalogue | null;
   /** Differences from the old product, one sentence each; each begins with its subject. */
   readonly notes: readonly string[];
+}
+
+/** The plan of an import from a product that has models. */
+export interface ProductPlan extends ImportPlan {
+  readonly catalogue: PlannedCatalogue;
 }
 
 /** Terms of a plan that the database does not hold. */

@@ -4,8 +4,8 @@ import { JsonSyntaxError, parseLocatedJson } from "../../core/configuration/loca
 import type { PicoUsd } from "../../core/money/money.ts";
 import type { RowConditions } from "../../core/money/price-rows.ts";
 import type { Part, Tier } from "../../core/money/usage.ts";
+import { ForeignFileError, refuseAt } from "../../core/text/foreign-file.ts";
 import type { PresetName } from "../../services/chat/models/provider-presets.ts";
-import { ForeignFileError, refuseAt } from "./foreign-file.ts";
 import {
   billingKinds,
   feePrice,

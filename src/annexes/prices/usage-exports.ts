@@ -2,8 +2,8 @@
 // decides the form. Other columns than those named here are not read.
 
 import { type Decimal, decimal } from "../../core/money/decimal.ts";
-import { type CsvRow, csvRows } from "./csv-rows.ts";
-import { ForeignFileError, refuseAt } from "./foreign-file.ts";
+import { type CsvRow, csvRows } from "../../core/text/csv-rows.ts";
+import { ForeignFileError, refuseAt } from "../../core/text/foreign-file.ts";
 
 /** A line of an export: what a model cost on a UTC day, in USD. */
 export interface ExportLine {

@@ -27,11 +27,11 @@ import { readConfiguration } from "../../settings/catalogue-source.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
 import { replace } from "../accounts/key-file.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "../command.ts";
+import { foreign } from "../foreign.ts";
 import { indented } from "../print.ts";
 import { serverSettings } from "../server-settings.ts";
 import type { Stores } from "../stores.ts";
 import { reasonOf } from "../values.ts";
-import { foreign } from "./foreign.ts";
 
 const ACTOR = "command line";
 const ALL = "all";

@@ -12,11 +12,11 @@ import { Configurations } from "../../store/operators/configurations.ts";
 import { readMargins } from "../../store/usage/margins.ts";
 import { platformFetch } from "../../upstream/open-fetch.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
+import { foreign } from "../foreign.ts";
 import { tryFlush } from "../operation/log-commands.ts";
 import { dollars, table } from "../print.ts";
 import { openCatalogue, serverSettings } from "../server-settings.ts";
 import type { Stores } from "../stores.ts";
-import { foreign } from "./foreign.ts";
 
 const TOLERANCE = "1";
 

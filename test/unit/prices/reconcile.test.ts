@@ -4,9 +4,9 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { csvRows } from "../../../src/annexes/prices/csv-rows.ts";
 import { modelKey } from "../../../src/annexes/prices/model-names.ts";
 import { readUsageExport } from "../../../src/annexes/prices/usage-exports.ts";
+import { csvRows } from "../../../src/core/text/csv-rows.ts";
 import { cliOf, environmentOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { openWorld, usd } from "../../support/stores/world.ts";
