@@ -259,14 +259,16 @@ describe.each(KINDS)("%s", (kind) => {
 
   test("gives up a server that is silent, at the head or in a stream", async () => {
     const limits = { replyTimeoutMs: 50, firstByteTimeoutMs: 50, idleTimeoutMs: 50 };
+    // A request that was given up may still arrive, and must not take another test's reply.
+    await using silent = await startWireServer();
     const { body, ...reply } = form.stream(PLAIN);
     const hanging: WireReply = {
       ...reply,
       body: body.slice(0, form.endEvent(body) - 1),
       end: "hang",
     };
-    server.queue(hanging, hanging, { ...hanging, body: [] });
-    const impatient = () => callTo(kind, server.url, {}, { ...limits, cloud });
+    silent.queue(hanging, hanging, { ...hanging, body: [] });
+    const impatient = () => callTo(kind, silent.url, {}, { ...limits, cloud });
     for (const ask of [askWhole, askStream, askStream]) {
       expect(await rejection(ask(impatient(), kind))).toBeInstanceOf(RouteFailure);
     }
