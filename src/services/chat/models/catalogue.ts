@@ -3,6 +3,7 @@
 import { type Prices, pricesOf } from "../../../core/money/call-cost.ts";
 import { price } from "../../../core/money/money.ts";
 import type { RowPrices } from "../../../core/money/price-rows.ts";
+import type { Tier } from "../../../core/money/usage.ts";
 import type { MediaKind } from "../media/media-part.ts";
 import type { ModelMedia } from "../media/model-media.ts";
 
@@ -173,6 +174,8 @@ export interface Quirks {
   readonly renames: Readonly<Record<string, string>>;
   /** Fields that every request has. */
   readonly sets: Readonly<Record<string, unknown>>;
+  /** The tiers, besides the standard one, that it sells by the field `service_tier` (D-693). */
+  readonly tiers: readonly Tier[];
   /** False if it sends the usage of streams unasked, and refuses `stream_options`. */
   readonly takesStreamOptions: boolean;
 }

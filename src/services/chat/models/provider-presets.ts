@@ -22,6 +22,7 @@ const PLAIN: Quirks = {
   refuses: [],
   renames: {},
   sets: {},
+  tiers: ["flex", "priority"],
   takesStreamOptions: true,
 };
 
@@ -78,9 +79,11 @@ export const PROVIDER_PRESETS = {
     ...packaged("anthropic", "https://api.anthropic.com/v1", ["metadata.user_id"]),
     cacheMinutes: 5,
   },
-  azure: openai(null, "max_completion_tokens"),
+  // A deployment there is of a tier, and may be of a maker whose server refuses the field: only a
+  // caller's choice is sent.
+  azure: openai(null, "max_completion_tokens", { tiers: ["priority"] }),
   cohere: packaged("cohere", "https://api.cohere.com/v2"),
-  deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { identifiers: [] }),
+  deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { tiers: [], identifiers: [] }),
   google: packaged("google", "https://generativelanguage.googleapis.com/v1beta"),
   "google-vertex": cloud(
     "google-vertex",
@@ -90,6 +93,7 @@ export const PROVIDER_PRESETS = {
   groq: openai("https://api.groq.com/openai/v1", "max_completion_tokens", {
     refuses: ["logprobs", "top_logprobs", "logit_bias", "messages[].name"],
     sets: { service_tier: "on_demand" },
+    tiers: ["flex"],
   }),
   // Mistral answers 422 to every field that it does not know.
   mistral: openai("https://api.mistral.ai/v1", "max_tokens", {
@@ -97,12 +101,12 @@ export const PROVIDER_PRESETS = {
       "logprobs",
       "top_logprobs",
       "logit_bias",
-      "service_tier",
       "verbosity",
       "messages[].name",
       "messages[].reasoning_content",
     ],
     renames: { seed: "random_seed" },
+    tiers: [],
     takesStreamOptions: false,
     identifiers: [],
   }),
@@ -114,9 +118,13 @@ export const PROVIDER_PRESETS = {
   }),
   "openai-responses": packaged("openai-responses", "https://api.openai.com/v1", OF_OPENAI),
   openrouter: openai("https://openrouter.ai/api/v1", "max_tokens", {
-    sets: { usage: { include: true } },
+    sets: { service_tier: "default", usage: { include: true } },
   }),
-  xai: openai("https://api.x.ai/v1", "max_completion_tokens", { refuses: ["logit_bias"] }),
+  xai: openai("https://api.x.ai/v1", "max_completion_tokens", {
+    refuses: ["logit_bias"],
+    sets: { service_tier: "default" },
+    tiers: ["priority"],
+  }),
 } as const satisfies Readonly<Record<string, ProviderPreset>>;
 
 export type PresetName = keyof typeof PROVIDER_PRESETS;

@@ -49,8 +49,8 @@ const FIELDS: Readonly<Partial<Record<PresetName, readonly string[]>>> = {
   groq: ["temperature", "seed", "stop", "verbosity", "service_tier"],
   mistral: ["temperature", "random_seed", "stop"],
   openai: [...Object.keys(EVERYTHING), "service_tier", "store"],
-  openrouter: ["temperature", "seed", "stop", "verbosity", "logprobs", "usage"],
-  xai: ["temperature", "seed", "stop", "verbosity", "logprobs"],
+  openrouter: ["temperature", "seed", "stop", "verbosity", "logprobs", "service_tier", "usage"],
+  xai: ["temperature", "seed", "stop", "verbosity", "logprobs", "service_tier"],
 };
 
 describe.each(PASSED)("%s", (name) => {
@@ -99,14 +99,32 @@ test("OpenAI is told to store nothing, whole and streamed, whatever the model ta
   expect(upstream.requests.at(-1)?.body.store).toBe(false);
 });
 
-test("a tier that a caller chooses is sent, unless the server refuses the field", async () => {
-  const parameters = { service_tier: "flex" };
-  for (const name of ["openai", "groq"] as const) {
-    expect((await sent(name, { parameters })).body.service_tier).toBe("flex");
-  }
-  const { body, ignored } = await sent("mistral", { parameters });
-  expect(body).not.toHaveProperty("service_tier");
-  expect(ignored).toEqual(["service_tier"]);
+/** What each server gets as `service_tier`: without a choice, for flex, and for priority. */
+const TIERS: Readonly<Partial<Record<PresetName, readonly (string | undefined)[]>>> = {
+  "openai-compatible": [undefined, "flex", "priority"],
+  azure: [undefined, undefined, "priority"],
+  deepseek: [undefined, undefined, undefined],
+  groq: ["on_demand", "flex", "on_demand"],
+  mistral: [undefined, undefined, undefined],
+  openai: ["default", "flex", "priority"],
+  openrouter: ["default", "flex", "priority"],
+  xai: ["default", "default", "priority"],
+};
+
+describe.each(PASSED)("%s", (name) => {
+  test("gets the tiers that it sells; another one is named, and not charged as asked", async () => {
+    for (const [at, tier] of ([undefined, "flex", "priority"] as const).entries()) {
+      const parameters = tier === undefined ? {} : { service_tier: tier };
+      const expected = TIERS[name]?.[at];
+      const { body, ignored } = await sent(name, { parameters });
+      expect(body.service_tier).toBe(expected);
+      const isSold = tier === undefined || expected === tier;
+      expect(ignored).toEqual(isSold ? [] : ["service_tier"]);
+      // The server of this test names no tier: then the call counts as what was sent.
+      const { usage } = await completeUpstream(callOf(name, { parameters }));
+      expect(usage?.served?.tier).toEqual(isSold && tier !== undefined ? tier : "standard");
+    }
+  });
 });
 
 test("names of messages are left out for Groq, and named", async () => {

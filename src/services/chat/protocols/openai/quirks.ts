@@ -1,5 +1,6 @@
 // Fits a request to a server of OpenAI's form with known habits.
 
+import { tierOf } from "../../request-tier.ts";
 import { REASONING_FIELD } from "../chat-extras.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { ChatMessage } from "../provider.ts";
@@ -16,6 +17,8 @@ export function fitted(call: UpstreamCall): UpstreamCall {
   const { quirks = null } = provider;
   if (quirks === null) return call;
   const refused = new Set(quirks.refuses);
+  const tier = tierOf(request);
+  if (tier !== "standard" && !quirks.tiers.includes(tier)) refused.add("service_tier");
   const parameters: Record<string, unknown> = { ...quirks.sets };
   const ignored = [...(call.ignored ?? [])];
   for (const [name, value] of Object.entries(request.parameters)) {
