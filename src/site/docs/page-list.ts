@@ -66,6 +66,7 @@ const LISTED: Readonly<Record<Readers, readonly string[]>> = {
     "docs/glossary.md",
     "docs/journal.md",
     "docs/performance.md",
+    "docs/overspend.md",
     "CONTRIBUTING.md",
     "docs/decisions/README.md",
   ],
