@@ -11,7 +11,7 @@ import type { AdmissionRequest, Limit } from "./account.ts";
 /** The count of a plan's requests, of all keys together. */
 export const PLAN_REQUESTS = "requests";
 
-/** The calls of an account with an idempotency key: each has a marker for a day (D-752). */
+/** The calls of an account with an idempotency key: each has a marker for a day (D-751). */
 const KEYED_CALLS: Limit = {
   name: "idempotency_keys",
   kind: "day",

@@ -45,7 +45,7 @@ export interface RecoveryDeps {
  * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch;
  * its wallets are then rebuilt from Postgres. A bucket that agrees stays as it is, except for
  * access documents that it may have lost. So does one of an epoch that Postgres lost, unless it is
- * seen at once that nothing else was lost: the flush looks through its journal (D-492). Throws when
+ * seen at once that nothing else was lost: the flush looks through its journal (D-297). Throws when
  * Redis or Postgres does not reply.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {

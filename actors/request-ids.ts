@@ -1,6 +1,6 @@
 // A list of request ids that is kept for a while. As strings, each would be an object of the heap
 // that outlives its call: thousands a second, each of which keeps the memory around it in use
-// (D-488).
+// (D-343).
 
 const FIRST_BYTES = 1_024;
 /** UTF-8 takes at most this many bytes for one UTF-16 unit of a string. */

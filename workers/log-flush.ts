@@ -186,7 +186,7 @@ interface OutOfStep {
 
 /**
  * Rebuilds these buckets. A bucket waits if Postgres lost its epoch, and perhaps an operation with
- * it: its journal is the last witness of that (D-492).
+ * it: its journal is the last witness of that (D-297).
  */
 async function makeAgree(
   deps: FlushDeps,

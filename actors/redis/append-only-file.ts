@@ -3,7 +3,7 @@
 // A machine that loses power may leave a file that ends inside a script. Redis loads such a file
 // and appends further scripts to the file. At its next start, Redis reads the half script and the
 // script after the half as one script. The journal then contradicts the ledger, and charges are
-// lost. A rewritten file ends with a whole script (D-597).
+// lost. A rewritten file ends with a whole script (D-491).
 
 import type { Log } from "../../src/core/log.ts";
 import { within } from "../../src/core/within.ts";

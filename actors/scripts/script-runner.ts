@@ -153,7 +153,7 @@ export function mayHaveRun(error: unknown): boolean {
 /** The words that Redis adds to the error of a command within a script. */
 const WITHIN_SCRIPT = " script: ";
 
-/** True if Redis refused a script before it began (D-434). */
+/** True if Redis refused a script before it began (D-343). */
 function isRefused(error: ReplyError): boolean {
   return redisRefusal(error) !== null && !error.message.includes(WITHIN_SCRIPT);
 }

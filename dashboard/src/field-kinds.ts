@@ -1,5 +1,5 @@
 // The name of a field tells its kind: `…_usd` is an amount; `at`, `since`, `from`, `to` and `…_at`
-// are times (D-651).
+// are times (D-642).
 
 /** The kind of a field that has this name. */
 export function kindOf(name: string): "usd" | "time" | "text" {

@@ -92,7 +92,7 @@ export function zoneOffsetMs(atMs: number, zone: string): number {
 /**
  * The time at which a zone's clock shows this wall time, given as if it were UTC; the earlier one
  * of two, with which a day begins. A wall time that the clock skips counts by the clock before the
- * change. The days of a usage query begin at the same times (D-580).
+ * change. The days of a usage query begin at the same times (D-265).
  */
 export function fromWall(wallMs: number, zone: string): number {
   const before = wallMs - zoneOffsetMs(wallMs - DAY_MS, zone);

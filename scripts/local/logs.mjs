@@ -26,7 +26,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /**
  * Rotates each log of a folder that is too large. The writing process keeps its open file: the
  * content is copied and the file is truncated. All writers append, so the next line goes to the
- * start of the file. Only a line written between the copy and the truncation is lost (D-155).
+ * start of the file. Only a line written between the copy and the truncation is lost (D-525).
  * @param {string} folder
  * @param {{ bytesMax?: number, kept?: number }} [limits]
  */

@@ -37,7 +37,7 @@ export interface AuditReport {
   readonly difference: AuditFinding | null;
   /** The first finding of each account that has one; at most `DIFFERENCES_MAX`. */
   readonly differences: readonly AuditFinding[];
-  /** All journal entries of the audited accounts that Postgres refused (D-111). */
+  /** All journal entries of the audited accounts that Postgres refused (D-010). */
   readonly rejected: readonly AuditFinding[];
   readonly accounts: number;
   readonly entries: number;

@@ -89,7 +89,7 @@ export async function refundPayment(
 /**
  * Opens or decides a dispute. An open dispute takes back all credit of the payment and suspends the
  * account. A won one gives the credit back; a lost one does not give back the lost part. A decided
- * dispute is not opened again, so events may arrive in any order (D-105).
+ * dispute is not opened again, so events may arrive in any order (D-208).
  * @throws AdministrationError
  */
 export async function disputePayment(

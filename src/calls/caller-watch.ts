@@ -8,7 +8,7 @@ import { clientLeft } from "./settling.ts";
 /** A call that is answered before does not listen to its caller: that costs more than looking. */
 const LISTEN_AFTER_MS = 250;
 
-/** Aborts the requests, which have its signal, when the caller has left (D-538). */
+/** Aborts the requests, which have its signal, when the caller has left (D-541). */
 export class CallerWatch extends Cancellation implements Expiring {
   readonly #caller: CancelSignal;
   readonly #listenAfter: Deadline;

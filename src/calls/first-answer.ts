@@ -17,7 +17,7 @@ export interface ModelQuestion<Model extends { readonly id: string }, Answer> {
 /**
  * The answer of the first model that has one; `tried` then ends with that model. Throws an error
  * that concerns the request or the caller at once. If no model answers, throws the last failure,
- * with the earliest time to retry of all (D-633).
+ * with the earliest time to retry of all (D-541).
  */
 export async function firstAnswer<Model extends { readonly id: string }, Answer>(
   { clock, log }: Pick<CallDeps, "clock" | "log">,

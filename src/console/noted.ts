@@ -21,7 +21,7 @@ export function actorOf({ person, client }: PersonPart): Actor {
 /**
  * Writes that the person of a request did `action`; `about` names its subject in words. Undoes the
  * change if the person has meanwhile lost the session, or the role by which the frame let them in
- * (D-380).
+ * (D-522).
  */
 export function noted(context: Context, action: string, about: string): AlsoInTransaction {
   const write = alsoNoted(context, action, about);

@@ -93,7 +93,7 @@ const readings = new WeakMap<HealthDeps, Promise<Health>>();
 
 /**
  * Reads the stores once for all requests that arrive meanwhile: an answer is 2 s old at most
- * (D-472).
+ * (D-156).
  */
 function currentHealth(deps: HealthDeps): Promise<Health> {
   const current = readings.get(deps);

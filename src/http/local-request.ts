@@ -32,7 +32,7 @@ export function isLocalRequest(peer: string, headers: Headers): boolean {
  * True for such a request that a browser sent. Browsers keep their connection, and announce that in
  * a header. A proxy that adds no header of its own, and names this machine as the host, sends the
  * header of its own connection instead: nginx with its default settings announces `close`, other
- * proxies nothing (D-609).
+ * proxies nothing (D-550).
  */
 export function isLocalPage(peer: string, headers: Headers): boolean {
   const isKept = headers.get("connection")?.toLowerCase() === "keep-alive";

@@ -7,7 +7,7 @@ import type { Deadline, Expiring } from "../core/deadlines.ts";
 /**
  * Bun closes a connection that is idle for this long, unless the answer to a call on it has yet to
  * begin. The time is longer than proxies keep a connection, so that the proxies close it (D-442),
- * and longer than a stream may be silent (D-485).
+ * and longer than a stream may be silent (D-442).
  */
 const IDLE_SECONDS = 150;
 

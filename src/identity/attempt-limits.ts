@@ -73,7 +73,7 @@ const ATTEMPT_LIMITS = {
   send_reset: PROOF_MAILS,
   // A person who closes their account may open another one.
   open_account: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 10, minutes: HOUR } },
-  // Each mail carries a name that the account's people choose (D-424).
+  // Each mail carries a name that the account's people choose (D-342).
   invite: {
     address: { limit: 60, minutes: HOUR },
     inbox: { limit: 3, minutes: HOUR },
@@ -173,7 +173,7 @@ export async function countAttempt(
 
 /**
  * Takes a try of a mailed code. A browser that asked for a code or has signed in has its own tries;
- * all other browsers share as many for an inbox (D-649).
+ * all other browsers share as many for an inbox (D-503).
  * @throws ConsoleError if no try is left
  */
 async function takeTry(

@@ -42,7 +42,7 @@ interface Refusal {
 
 /**
  * Replaces better-auth's refusals after too many wrong codes: each names the code that has ended
- * and the remedy (D-423).
+ * and the remedy (D-503).
  */
 const AFTER_WRONG_CODES: Readonly<Record<string, Refusal>> = {
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: {

@@ -61,8 +61,8 @@ interface Addressee {
 
 /**
  * better-auth asks for the second factor after a password only (D-233). A passkey counts as two
- * factors: the device, and the fingerprint, face or PIN that unlocks it (D-240). After single
- * sign-on it is due unless the provider asked for one (D-260).
+ * factors: the device, and the fingerprint, face or PIN that unlocks it (D-233). After single
+ * sign-on it is due unless the provider asked for one (D-259).
  */
 const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
   SIGN_IN_PATH,

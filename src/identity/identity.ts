@@ -98,7 +98,7 @@ export type SignInChange = "password" | "factor or address";
 
 /**
  * Returns `on` if a person has a second factor. If not: `off` if this session can set up the first
- * one, `needs_link` if that takes a link. Pages offer only actions that this allows (D-553).
+ * one, `needs_link` if that takes a link. Pages offer only actions that this allows (D-551).
  */
 export function secondFactorOf(
   { hasTwoFactor, isOperator, isStrong }: SignedIn,
@@ -348,7 +348,7 @@ export class Identity implements People, AttemptLimitsDeps {
     return isOperator || (ssoGroup !== null && ssoGroup === this.sso?.config.group);
   }
 
-  /** Runs before each session: at the first one, the person gets an account (D-232). */
+  /** Runs before each session: at the first one, the person gets an account (D-231). */
   async #onSession(personId: string, headers: Headers | null): Promise<void> {
     const { database, random, now, onOpened } = this.services;
     const ip = headers?.get(IP_HEADER) ?? null;

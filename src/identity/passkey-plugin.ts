@@ -1,5 +1,5 @@
 // Signs people in with a passkey, by our own paths inside better-auth, which makes the session. Its
-// own passkey plugin does not fit the version of its core that we use (D-239).
+// own passkey plugin does not fit the version of its core that we use (D-230).
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";

@@ -21,7 +21,7 @@ interface PendingSignUp {
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string;
-  /** A hash of the name of the browser that asked; the password counts only there (D-378). */
+  /** A hash of the name of the browser that asked; the password counts only there (D-231). */
   readonly device: string;
 }
 

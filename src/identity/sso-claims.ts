@@ -39,7 +39,7 @@ export function isInGroup({ groups }: OidcClaims, group: string): boolean {
 /**
  * True if the provider says that a second factor was used: by the configured `acr`, or by an `amr`
  * that says so or names two kinds of proof. One kind alone, such as a code of an app, is one
- * factor (D-260).
+ * factor (D-259).
  */
 export function hasSecondFactor({ amr, acr }: OidcClaims, configuredAcr: string | null): boolean {
   if (configuredAcr !== null && acr === configuredAcr) return true;

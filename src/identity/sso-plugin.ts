@@ -1,5 +1,5 @@
 // Adds single sign-on to better-auth by paths of our own. better-auth's own plugins link people by
-// their address, and know no second factor of the provider (D-258).
+// their address, and know no second factor of the provider (D-230).
 
 import type { GenericEndpointContext } from "better-auth";
 import { APIError, createAuthEndpoint } from "better-auth/api";
@@ -59,7 +59,7 @@ interface NewSession extends Record<string, unknown> {
  * Returns the extra fields of a new session whose person passed the provider before: better-auth
  * makes a new session after our own second factor, and when that is turned on or off. Such a copy
  * ends with the session that it copies, so no session can be prolonged without the provider
- * (D-377).
+ * (D-259).
  */
 export async function ssoOf(
   sso: Sso | null,

@@ -151,7 +151,7 @@ export const mcp: Endpoint<McpDeps> = {
 
 /**
  * Refuses a message that a foreign page may have sent. Such pages reach services behind a firewall
- * by a name that leads to this machine and is not ours (DNS rebinding, D-680).
+ * by a name that leads to this machine and is not ours (DNS rebinding, D-679).
  */
 function checkCaller(headers: Headers, hosts: readonly string[]): void {
   const host = headers.get("host") ?? "";

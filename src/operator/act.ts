@@ -113,7 +113,7 @@ function prepared(context: Context, { ask, account = null, subject = null, ...de
   return { database, action, doing };
 }
 
-/** Requires that the person is still an operator, like the check of people's roles (D-380). */
+/** Requires that the person is still an operator, like the check of people's roles (D-522). */
 async function requireOperator({ deps, person }: Context, tx: Transaction): Promise<void> {
   if (await deps.people.isOperatorIn(tx, person.sessionId)) return;
   throw new ConsoleError("role_required", "You have just been removed as operator, or signed out");

@@ -1,4 +1,4 @@
-// Sums the usage of an account by step of time and by group. The CSV has no totals (D-581).
+// Sums the usage of an account by step of time and by group. The CSV has no totals (D-265).
 
 import { serviceOfScope, serviceTitle } from "../core/access/services.ts";
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../core/latency-bands.ts";

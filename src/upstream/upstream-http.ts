@@ -24,7 +24,7 @@ export interface UpstreamInit {
   readonly redirect: "manual";
   /**
    * Requests end by their signal. Otherwise the platform ends them after six silent minutes,
-   * whatever limit is configured (D-443).
+   * whatever limit is configured (D-481).
    */
   readonly timeout: false;
   readonly tls?: { readonly servername: string };
@@ -129,7 +129,7 @@ function unansweredFailure(error: unknown): RouteFailure {
 
 /**
  * Returns the failure for a reply that began and cannot be read to its end. The request itself may
- * make the server fail, so other requests can still succeed (D-440).
+ * make the server fail, so other requests can still succeed (D-564).
  */
 export function brokenReply(error: unknown): RouteFailure {
   return new RouteFailure(`The reply broke off (${errorCode(error)})`, "server");

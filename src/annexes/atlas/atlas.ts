@@ -46,7 +46,7 @@ export class Atlas {
   /**
    * Makes the thread build the data file. Resolves when the file exists; throws a RouteFailure if
    * it could not be built. Then the thread ends, because only that frees the memory that building
-   * took (D-487). The first map starts a new thread: many processes never draw one.
+   * took (D-074). The first map starts a new thread: many processes never draw one.
    */
   async build(): Promise<void> {
     await this.#thread.open();

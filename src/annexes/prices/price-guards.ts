@@ -9,7 +9,7 @@ import { ownParts, partWords, rowToday } from "./price-parts.ts";
 
 /** A rise above 20 % needs a yes. */
 const RISE = { times: 6n, of: 5n } as const;
-/** So does a fall by more than half, as from USD a million to USD a token (D-661). */
+/** So does a fall by more than half, as from USD a million to USD a token (D-660). */
 const FALL = { times: 1n, of: 2n } as const;
 
 /** The changes that need a yes, in words; `of` names whose prices these are. */

@@ -212,7 +212,7 @@ export const CHAT = {
   mediaMax: 256,
 } as const;
 
-/** Agents send long histories, and images in base64 (D-692). */
+/** Agents send long histories, and images in base64 (D-562). */
 const AGENT_BODY = { bytesMax: 32 * 1024 * 1024, keysMax: 40_000 } as const;
 
 /** The door for Anthropic's Messages. */
@@ -258,7 +258,7 @@ export const IDEMPOTENCY = {
   keyCharactersMax: 255,
   /** The time after its admission for which a call is not charged again. */
   markerMs: DAY_MS,
-  /** Calls of an account in a UTC day that may have a key (D-752). */
+  /** Calls of an account in a UTC day that may have a key (D-751). */
   keysPerDay: 100_000,
   /** An answer is kept for so long, and only one of at most so many bytes. */
   answerMs: 10 * 60_000,

@@ -16,7 +16,7 @@ const YEARS = { from: 2_000, to: 2_999 } as const;
 /** The rule that `isUsualYear` checks. */
 export const USUAL_YEARS = `must be in a year from ${YEARS.from} to ${YEARS.to}`;
 
-/** Sanity limit: any other year is a slip (D-341). */
+/** Sanity limit: any other year is a slip. */
 export function isUsualYear(time: Date): boolean {
   const year = time.getUTCFullYear();
   return year >= YEARS.from && year <= YEARS.to;

@@ -1,5 +1,5 @@
 // Seals the secrets of receivers, which must be readable to sign, under keys of the installation
-// (D-786).
+// (D-785).
 
 import type { RandomBytes } from "../ids.ts";
 import { Seals } from "../sealed.ts";

@@ -38,7 +38,7 @@ export interface ShareRule {
 
 /**
  * A sender may have this many bytes of large bodies for each free byte of the total: however much
- * some senders announce, and then send slowly, there is room for the next sender (D-613).
+ * some senders announce, and then send slowly, there is room for the next sender (D-559).
  */
 const BYTES_A_FREE_ONE = 2;
 

@@ -8,7 +8,7 @@ export function refuseHalfPairs(value: unknown): void {
   refuseWhere(value, (text) => !text.isWellFormed(), "has half of a surrogate pair");
 }
 
-/** Refuses the character U+0000: Postgres cannot store it (D-340). */
+/** Refuses the character U+0000: Postgres cannot store it. */
 export function refuseNul(value: unknown): void {
   refuseWhere(value, (text) => text.includes("\0"), "must not contain the character U+0000");
 }

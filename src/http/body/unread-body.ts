@@ -1,7 +1,7 @@
 // Discards a body that a refusal leaves unread. Normally Bun discards it as it comes, and keeps the
-// connection (D-512); only a key that floods us loses the connection (D-560). A client that asked
-// for the connection to be closed needs help: Bun closes it with the answer while the client still
-// sends, and the client sees only a broken connection.
+// connection; only a key that floods us loses the connection (D-512). A client that asked for the
+// connection to be closed needs help: Bun closes it with the answer while the client still sends,
+// and the client sees only a broken connection.
 
 import type { Clock } from "../../core/clock.ts";
 import { isLargeBody } from "./body-shares.ts";

@@ -14,7 +14,7 @@ async function checkedFetch(
   url: string | URL | Request,
   init?: BunFetchRequestInit,
 ): Promise<Response> {
-  // A redirect would take the key with it (D-048). A connection that was used before could bring a
+  // A redirect would take the key with it. A connection that was used before could bring a
   // second answer to another payment's request (D-566).
   const response = await fetch(url, { ...init, redirect: "error", keepalive: false });
   const { status, headers, ok } = response;

@@ -8,9 +8,9 @@ import type { Clock } from "../../core/clock.ts";
 
 /** The streams of a key that may be abandoned before their first token in a minute (D-175)... */
 const ABANDONED_MAX = 20;
-/** ...for each 200 requests that the key may send in a minute, but at least once (D-398). */
+/** ...for each 200 requests that the key may send in a minute, but at least once (D-175). */
 const REQUESTS_EACH = 200;
-/** The keys of an account together may abandon as many streams as this number of keys (D-471). */
+/** The keys of an account together may abandon as many streams as this number of keys (D-175). */
 const KEYS_EACH = 5;
 const WINDOW_MS = 60_000;
 /**

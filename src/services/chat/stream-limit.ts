@@ -28,8 +28,8 @@ export type StreamedUsage = Pick<StreamUsage, "meter" | "prompt">;
 
 /**
  * Counts text only when it may have reached the limit. Most servers send a piece of text for each
- * token. After a count, a piece is expected to have at most twice as many tokens as those before it
- * (D-395); before the first count, about as many as in the model's latest replies (D-483).
+ * token. After a count, a piece is expected to have at most twice as many tokens as those before;
+ * before the first count, about as many as in the model's latest replies (D-395).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;

@@ -44,7 +44,7 @@ export type AccountRow = Readonly<
   Omit<typeof accounts.$inferSelect, "version" | "appliedVersion" | "changedAt">
 >;
 
-/** The result of a sign-up for free credit (D-232). */
+/** The result of a sign-up for free credit (D-231). */
 export type SignUpGrant = NonNullable<AccountRow["signUpGrant"]>;
 
 export interface NewKey extends Partial<KeyRates> {

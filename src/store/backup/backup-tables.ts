@@ -66,7 +66,7 @@ export async function* copyOut(tx: SqlTransaction, table: CopyTable): AsyncGener
       stream.resume();
       if (!stream.readableEnded) await once(stream, "end");
       // The driver pauses its socket while the stream is full, and goes on when the stream asks for
-      // more. After the last row nothing asks, and the next reply would never be read (D-299).
+      // more. After the last row nothing asks, and the next reply would never be read (D-289).
       stream._read(0);
     }
   }

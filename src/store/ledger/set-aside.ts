@@ -81,7 +81,7 @@ export async function setOperationAside(
 /**
  * Books the change of an operation that is set aside again, under the next number. Returns "ended"
  * for free credit whose time is over: nothing is booked, because newer free credit would prolong it
- * (D-615), and the operation counts as replaced. Returns null if the account has no such operation,
+ * (D-587), and the operation counts as replaced. Returns null if the account has no such operation,
  * if the ledger does not have it yet, or if it is replaced already.
  * @throws BalanceTooLarge
  */

@@ -102,7 +102,7 @@ export interface ChangedPayment {
   /** Null if the change moved no credit, or if nothing changed. */
   readonly operation: OperationRow | null;
   /**
-   * The part of the payment's amount that the operation took back (D-103); negative for a restore.
+   * The part of the payment's amount that the operation took back (D-104); negative for a restore.
    */
   readonly takenBack: NanoUsd;
 }

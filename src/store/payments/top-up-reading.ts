@@ -86,7 +86,7 @@ export interface ReadingRules {
 
 /**
  * Stores the result of a reading. Null if a reading that began later was stored before: the stored
- * row may then be newer, and the caller must read again (D-203).
+ * row may then be newer, and the caller must read again (D-200).
  */
 export async function applyReading(
   { database, random }: TopUpsDeps,

@@ -37,7 +37,7 @@ export interface DatabaseOptions {
   readonly silentMs?: number;
   /**
    * Postgres ends a transaction that sends no statement for so long, so that a process that is gone
-   * with its connections open keeps no lock (D-430). No limit by default.
+   * with its connections open keeps no lock (D-467). No limit by default.
    */
   readonly abandonedMs?: number;
   /**

@@ -12,7 +12,7 @@ const SLOTS_REFRESH_MS = 10_000;
 /** A Sentinel that says nothing for so long is left for the next one. */
 const SENTINEL_TIMEOUT_MS = 3_000;
 /**
- * A connection is replaced if a command waits for so long and nothing at all comes back (D-431).
+ * A connection is replaced if a command waits for so long and nothing at all comes back (D-432).
  * The queue's commands wait for jobs for up to 10 s.
  */
 const SILENT_MS = { scripts: 2 * COMMAND_TIMEOUT_MS, queue: 30_000 };
@@ -59,7 +59,7 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
     name: master,
     sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
     db: database,
-    // A master that hangs keeps its connections (D-300).
+    // A master that hangs keeps its connections (D-432).
     failoverDetector: true,
     ...(login.username !== undefined && { sentinelUsername: login.username }),
     ...(login.password !== undefined && { sentinelPassword: login.password }),

@@ -7,7 +7,7 @@ import { at, number } from "./columns.ts";
 
 /**
  * A mail of the service itself: a receipt, a code. Its content is deleted when it was sent; one
- * that was given up keeps it for some days, unless it brings a code or a link (D-263).
+ * that was given up keeps it for some days, unless it brings a code or a link (D-212).
  */
 export const outbox = pgTable(
   "outbox",

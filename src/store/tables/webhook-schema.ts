@@ -55,7 +55,7 @@ export const webhookEvents = pgTable(
       .notNull()
       .references(() => accounts.number),
     type: text("type").notNull(),
-    /** The fact as a key: an event with this key is stored once. Such rows stay (D-784). */
+    /** The fact as a key: an event with this key is stored once. Such rows stay (D-783). */
     uniqueKey: text("unique_key"),
     /** JSON; null once it expired. */
     data: text("data"),

@@ -1,5 +1,5 @@
 // The request log of one account as CSV (SPEC 2.8). Each page is a statement of its own: a client
-// that reads slowly, or stops reading, keeps neither memory nor a connection (D-391).
+// that reads slowly, or stops reading, keeps neither memory nor a connection.
 
 import { fromUuid } from "../../core/ids.ts";
 import { nano, toDecimal } from "../../core/money/money.ts";

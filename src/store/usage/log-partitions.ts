@@ -13,7 +13,7 @@ export class LogPartitions {
 
   /**
    * Creates the missing partitions of months such as `2026-11`. Returns, by month, why a partition
-   * could not be created; throws only if a retry can succeed (D-433).
+   * could not be created; throws only if a retry can succeed (D-010).
    */
   async ensure(months: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const faults = new Map<string, string>();

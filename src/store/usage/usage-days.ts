@@ -1,6 +1,6 @@
 // Usage in steps of a day or longer. A step that does not begin at midnight in UTC is the rows of
 // whole days, with the hours and quarters at its two ends added or taken away: a year of days of
-// any zone is read from days and a few hours of each, not from all its hours (D-244).
+// any zone is read from days and a few hours of each, not from all its hours (D-265).
 
 import { DAY_MS, HOUR_MS } from "../../core/durations.ts";
 import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";

@@ -1,6 +1,6 @@
 // Tests one pool of connections under everything at once: statements that fail between their rows
 // or cannot be sent, transactions that are given up, connections that are cut and ended, and a
-// table that changes. Each answer must be its own, and each transaction whole (D-495).
+// table that changes. Each answer must be its own, and each transaction whole (D-418).
 
 import { expect, test } from "bun:test";
 import { type Database, openDatabase } from "../../../src/store/servers/database.ts";

@@ -1,4 +1,4 @@
-// Tables of the pages know the kind of a field by its name, so the names must say it (D-651).
+// Tables of the pages know the kind of a field by its name, so the names must say it (D-642).
 
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

@@ -1,6 +1,6 @@
 // Tests operators who must come in through a provider. A person who has passed the provider, and
 // then sets up an app by an operator's link, has given each proof that a later sign-in requires, so
-// the pages open at once: in that browser, for that person, and while the pass lasts (D-650).
+// the pages open at once: in that browser, for that person, and while the pass lasts (D-259).
 
 import { expect, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";

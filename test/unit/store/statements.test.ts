@@ -1,5 +1,5 @@
 // Tests that each statement gets its own whole answer, whatever happens to earlier ones on its
-// connection. The driver is changed for this (D-495).
+// connection. The driver is changed for this (D-418).
 
 import { expect, test } from "bun:test";
 import {

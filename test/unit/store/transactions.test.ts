@@ -1,6 +1,5 @@
 // Tests the guarantees of a transaction: its connection is its own, no statement runs in it after
-// its end, and it resolves only if Postgres committed it. The driver is changed for this (D-494,
-// D-495).
+// its end, and it resolves only if Postgres committed it. The driver is changed for this (D-418).
 
 import { expect, test } from "bun:test";
 import {

@@ -1,6 +1,6 @@
 // Carries the data that a model's server needs again with a tool call, for which Messages and
 // Responses have no field: as hidden thoughts right behind the call, which callers send back
-// (D-703).
+// (D-677).
 
 import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../core/access/limits.ts";
 import { checkJsonShape } from "../../../http/body/json-shape.ts";

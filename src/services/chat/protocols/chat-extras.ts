@@ -1,5 +1,5 @@
 // Removes from a request the fields that its model does not accept: extra parameters, which the
-// configuration lists for each model (`extra_parameters`), and earlier reasoning (D-575).
+// configuration lists for each model (`extra_parameters`), and earlier reasoning (D-705).
 
 import { copyJson } from "../../../http/body/checks.ts";
 import { OWN_PARAMETERS } from "../doors/completions/chat-body.ts";

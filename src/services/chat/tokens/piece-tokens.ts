@@ -1,5 +1,5 @@
 // Remembers the tokens that a piece of a model's latest replies had. By that a stream is counted
-// only once it may have reached its limit (D-483).
+// only once it may have reached its limit (D-395).
 
 import type { ModelEntry } from "../models/catalogue.ts";
 

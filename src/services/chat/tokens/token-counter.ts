@@ -65,7 +65,7 @@ interface Part {
 
 /**
  * Counts tokens. Starts its thread when it is first needed, and again after it has ended. Only the
- * thread loads the tokenizer, unless it ends and there is something to charge (D-330).
+ * thread loads the tokenizer, unless it ends and there is something to charge (D-170).
  */
 export class TokenCounter implements Disposable {
   readonly #clock: Clock;

@@ -28,7 +28,7 @@ const BIASES_MAX = 1024;
 /** A key `__proto__` passes the check, because `copyJson` drops it. */
 const TOKEN_ID = "^(?:\\d{1,9}|__proto__)$";
 const ALTERNATIVES_MAX = 20;
-/** The most log probabilities of a reply that is not streamed (D-516). */
+/** The most log probabilities of a reply that is not streamed (D-173). */
 export const LOGPROBS_MAX = 100_000;
 /** Some servers put what a model has thought so far into the id, and need it again. */
 const TOOL_CALL_ID_CHARACTERS_MAX = 16_384;

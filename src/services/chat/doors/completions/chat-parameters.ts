@@ -94,7 +94,7 @@ export function toOutputLimit({
 
 /**
  * Throws if a whole reply could have so many log probabilities that all other calls would wait
- * while it is read (D-516).
+ * while it is read (D-173).
  */
 export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
   if (fields.stream === true || fields.logprobs !== true) return;

@@ -53,7 +53,7 @@ async function bedrockOptions({ request, model }: UpstreamCall): Promise<OwnOpti
     providerOptions: { [OPTIONS_NAME]: { serviceTier, ...own } },
   });
   if (model.includes(NOVA_2) && UNBOUNDED_EFFORTS.has(request.parameters.reasoning_effort)) {
-    // The highest effort within a limit (D-655).
+    // The highest effort within a limit (D-675).
     const options = { ...optionsOf({}), reasoning: "medium" } as const;
     return { options, takes: [TIER, EFFORT], ignored: [EFFORT] };
   }

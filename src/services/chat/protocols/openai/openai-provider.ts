@@ -19,7 +19,7 @@ import type { ReplyParts } from "./reply-reader.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import { readWholeReply, streamOf } from "./whole-reply.ts";
 
-/** With log probabilities, of which a whole reply has a limited number (D-516). */
+/** With log probabilities, of which a whole reply has a limited number (D-173). */
 const LOGPROBS_BYTES_MAX = 16 * 1024 * 1024;
 /** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
 export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> {

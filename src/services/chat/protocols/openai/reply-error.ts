@@ -35,7 +35,7 @@ const CONTEXT_MESSAGE = new RegExp(
     "max size: \\d+ tokens|exceeds? the (?:available |model's )?context",
   "i",
 );
-/** Some servers answer 400 and 413 if an account has no credit, a wrong key or a limit (D-607). */
+/** Some servers answer 400 and 413 if an account has no credit, a wrong key or a limit (D-656). */
 const ACCESS_CODES: ReadonlySet<string> = new Set([
   "account_deactivated",
   "authentication_error",
