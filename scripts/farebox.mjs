@@ -100,10 +100,13 @@ function environmentOf(args) {
   const home = homeFolder();
   const runtime = readRuntime(home);
   const given = environment();
+  const isSetup = args[0] === "setup";
   const REDIS_URL = given.REDIS_URL || runtime?.redis_url;
   const DATABASE_URL = given.DATABASE_URL || runtime?.database_url;
   if (!REDIS_URL || !DATABASE_URL) {
     if (args.length === 0 || args.includes("--help")) return given;
+    // It makes the settings of an installation that never ran.
+    if (isSetup) return { ...given, FAREBOX_HOME: home };
     throw new Error(whyNoneRuns(home));
   }
   const held = secrets(home, { make: false });
@@ -115,6 +118,7 @@ function environmentOf(args) {
   const FAREBOX_DATA = dataFolder(home);
   const CONSOLE_URL = given.CONSOLE_URL || runtime?.base_url;
   const stores = { REDIS_URL, DATABASE_URL, CONSOLE_URL };
-  const payments = namesProvider(given) ? {} : runtime?.payments;
+  // The setup must not take the keys of the sandbox for keys of the operator's.
+  const payments = isSetup || namesProvider(given) ? {} : runtime?.payments;
   return { ...given, ...held, ...payments, FAREBOX_HOME: home, FAREBOX_DATA, ...stores };
 }

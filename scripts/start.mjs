@@ -87,7 +87,7 @@ async function main() {
   const metricsPorts = await chooseMetricsPorts();
   const baseUrl = `http://127.0.0.1:${port}`;
   const kept = secrets(home, { make: true });
-  const sandbox = await planSandbox({ home, baseUrl, port });
+  const sandbox = await planSandbox({ home, baseUrl, port, given });
   if (!redisUrl || !databaseUrl) say("Starting the stores.");
   storesStarting = startStores({ home, redisUrl, databaseUrl, progress: say });
   const stores = await storesStarting;

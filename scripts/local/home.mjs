@@ -4,6 +4,7 @@
 //   data/              data files      secrets.json               secrets; must never be lost
 //   logs/              output          demo.json                  the first key
 //   sandbox.json       payments of the sandbox
+//   settings.env       variables that `farebox setup` was told
 //   runtime.json servers.json lock.json redis.sock   while it runs
 
 import { createHash, randomBytes } from "node:crypto";
@@ -65,13 +66,32 @@ export function dataFolder(home) {
 const STORE_SETTINGS = ["REDIS_URL", "DATABASE_URL"];
 const FROM_FILES = [...STORE_SETTINGS, "KEY_PEPPER", "IP_HASH_SECRET", "SESSION_SECRET"];
 
+/** A line as `farebox setup` writes it. */
+const SETTING = /^([A-Za-z_]\w*)='([^']*)'$/gm;
+
 /**
- * The environment, with NAME read from the file that NAME_FILE names, as
- * src/settings/environment.ts does. If both are set, the servers refuse to start and say so.
+ * The variables that `farebox setup` wrote into the home (D-842).
+ * @param {string} home
+ * @returns {Record<string, string>}
+ */
+function settingsOf(home) {
+  const file = join(home, "settings.env");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return Object.fromEntries([...text.matchAll(SETTING)].map(([, name, value]) => [name, value]));
+}
+
+/**
+ * The environment, and below it the settings of the home, with NAME read from the file that
+ * NAME_FILE names, as src/settings/environment.ts does. If both are set in the environment, the
+ * servers refuse to start and say so.
  * @returns {NodeJS.ProcessEnv}
  */
 export function environment() {
-  const env = { ...process.env };
+  const given = Object.entries(process.env).filter(([, value]) => Boolean(value));
+  const env = /** @type {NodeJS.ProcessEnv} */ (Object.fromEntries(given));
+  for (const [name, value] of Object.entries(settingsOf(homeFolder()))) {
+    if (!env[name] && !env[`${name}_FILE`]) env[name] = value;
+  }
   for (const name of FROM_FILES) {
     const file = env[`${name}_FILE`];
     if (!file || env[name]) continue;

@@ -35,11 +35,11 @@ export function namesProvider(env) {
 /**
  * Returns the sandbox for an installation that only this machine can reach and that names no
  * payment provider; null for any other.
- * @param {{ home: string, baseUrl: string, port: number }} options
+ * @param {{ home: string, baseUrl: string, port: number, given: NodeJS.ProcessEnv }} options
  * @returns {Promise<Sandbox | null>}
  */
-export async function planSandbox({ home, baseUrl, port }) {
-  if (namesProvider(process.env) || !isOnlyHere(process.env)) return null;
+export async function planSandbox({ home, baseUrl, port, given }) {
+  if (namesProvider(given) || !isOnlyHere(given)) return null;
   const own = await chooseSandboxPort(port);
   const url = `http://127.0.0.1:${own}`;
   return {

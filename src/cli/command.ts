@@ -2,6 +2,7 @@
 // anything is opened; an error names the argument that is wrong.
 
 import { parseArgs } from "node:util";
+import type { Environment } from "../settings/environment.ts";
 import type { Stores } from "./stores.ts";
 
 /** The command line is invalid: exit code 2. */
@@ -28,17 +29,38 @@ export interface Answer {
   readonly failed?: boolean;
 }
 
-export interface Command {
+/** What the help shows of a command, and its parser knows. */
+export interface CommandForm {
   /** `account create`. */
   readonly name: string;
   /** The names of the positional arguments, such as `ID`; one in brackets is optional. */
   readonly positionals: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
+}
+
+/** A command that works on the stores. */
+export interface Command extends CommandForm {
   /** False for a command that must run without Postgres or before a migration. */
   readonly comparesSecrets?: false;
   /** Checks the arguments and returns the function that runs the command. @throws UsageError */
   readonly prepare: (input: Input) => (stores: Stores) => Promise<Answer>;
+}
+
+/** A command for an installation that may have no stores yet. */
+export interface CommandWithoutStores extends CommandForm {
+  /** Checks the arguments and returns the function that runs the command. @throws UsageError */
+  readonly prepareAlone: (input: Input) => (around: Surroundings) => Promise<Answer>;
+}
+
+/** What a command has that opens the stores by itself, if it finds any. */
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly now: () => number;
+  /** Prints a line for the person, besides the result. */
+  readonly say: (line: string) => void;
+  /** @throws ConfigError if no stores are configured */
+  openStores(): Stores;
 }
 
 /** The arguments of one invocation. */
@@ -59,7 +81,7 @@ export interface ParsedArguments {
 }
 
 /** Parses the arguments after the name of a command. @throws UsageError */
-export function parseArguments(command: Command, args: readonly string[]): ParsedArguments {
+export function parseArguments(command: CommandForm, args: readonly string[]): ParsedArguments {
   const options = Object.fromEntries([
     ...Object.entries(command.options).map(([name, { value }]) => [
       name,
@@ -118,7 +140,7 @@ function usageError(error: unknown): unknown {
 }
 
 function checkComplete(
-  command: Command,
+  command: CommandForm,
   positionals: readonly string[],
   values: ReadonlyMap<string, string>,
 ): void {

@@ -6,7 +6,14 @@ import { keyCommands } from "./accounts/key-commands.ts";
 import { peopleCommands } from "./accounts/people-commands.ts";
 import { teamCommands } from "./accounts/team-commands.ts";
 import { webhookCommands } from "./accounts/webhook-commands.ts";
-import { type Command, type ParsedArguments, parseArguments, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandForm,
+  type CommandWithoutStores,
+  type ParsedArguments,
+  parseArguments,
+  UsageError,
+} from "./command.ts";
 import { configCommands } from "./config-commands.ts";
 import { commandHelp, overview, PROCESSES } from "./help.ts";
 import { importCommands } from "./import-commands.ts";
@@ -33,8 +40,10 @@ import { readingCommands } from "./reading-commands.ts";
 import { receiptCommands } from "./receipt-commands.ts";
 import { reportCommands } from "./report-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
+import { setupCommand } from "./setup/setup-command.ts";
 
-const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly (Command | CommandWithoutStores)[] = [
+  setupCommand,
   ...accountCommands,
   ...paymentCommands,
   ...topUpCommands,
@@ -75,6 +84,11 @@ export type Invocation =
       readonly run: ReturnType<Command["prepare"]>;
       readonly json: boolean;
       readonly comparesSecrets: boolean;
+    }
+  | {
+      readonly kind: "run alone";
+      readonly run: ReturnType<CommandWithoutStores["prepareAlone"]>;
+      readonly json: boolean;
     };
 
 /** Parses and checks a command line without opening anything. @throws UsageError */
@@ -83,15 +97,19 @@ export function parseCommandLine(args: readonly string[], nowMs: number): Invoca
   if (command === undefined) return helpOf(args);
   const parsed = parsedArguments(command, args);
   if (parsed.help) return { kind: "help", text: commandHelp(command) };
+  const { json } = parsed;
+  if ("prepareAlone" in command) {
+    return { kind: "run alone", run: command.prepareAlone({ ...parsed, nowMs }), json };
+  }
   return {
     kind: "run",
     run: command.prepare({ ...parsed, nowMs }),
-    json: parsed.json,
+    json,
     comparesSecrets: command.comparesSecrets !== false,
   };
 }
 
-function parsedArguments(command: Command, args: readonly string[]): ParsedArguments {
+function parsedArguments(command: CommandForm, args: readonly string[]): ParsedArguments {
   try {
     return parseArguments(command, args.slice(command.name.split(" ").length));
   } catch (error) {
@@ -114,7 +132,7 @@ function helpOf(args: readonly string[]): Invocation {
 }
 
 /** Explains an unknown command. `group` has the commands that begin with the same word. */
-function unknownCommand([first, second]: readonly string[], group: readonly Command[]) {
+function unknownCommand([first, second]: readonly string[], group: readonly CommandForm[]) {
   const names = group.map(({ name }) => name).join(", ");
   if (group.length === 0) {
     const begin = new Set(COMMANDS.map(({ name }) => name.split(" ")[0]));

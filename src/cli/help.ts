@@ -1,4 +1,4 @@
-import { type Command, optionText } from "./command.ts";
+import { type CommandForm, optionText } from "./command.ts";
 import { indented, table } from "./print.ts";
 
 /** Processes that scripts/farebox.mjs starts, instead of the command-line tool. */
@@ -9,7 +9,7 @@ export const PROCESSES = [
 ] as const;
 
 /** The help of one command. */
-export function commandHelp(command: Command): string {
+export function commandHelp(command: CommandForm): string {
   const options = Object.entries(command.options).map(([name, { value, help, required }]) => [
     optionText(name, value),
     required === true ? `${help} (required)` : help,
@@ -19,7 +19,7 @@ export function commandHelp(command: Command): string {
 }
 
 /** Lists all commands, or the commands of a group. */
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly CommandForm[]): string {
   const rows = commands.map((command) => [usage(command), brief(command.summary)]);
   return [
     "farebox <command>: manages the accounts and stores of the running Farebox",
@@ -35,7 +35,7 @@ export function overview(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-function usage({ name, positionals, options }: Command): string {
+function usage({ name, positionals, options }: CommandForm): string {
   const needed = Object.entries(options).filter(([, { required }]) => required === true);
   const others = Object.keys(options).length - needed.length;
   return [

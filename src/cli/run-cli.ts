@@ -4,15 +4,15 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { StartError } from "../core/start-error.ts";
-import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
+import { loadConsoleOrigin, loadEnvironment, loadStoreConfig } from "../settings/config.ts";
 import type { Environment } from "../settings/environment.ts";
 import { checkMigrated } from "../store/servers/migrate.ts";
 import { isUnknownName } from "../store/servers/sql-errors.ts";
 import { storeAway } from "../store/servers/store-away.ts";
-import { type Answer, UsageError } from "./command.ts";
+import { type Answer, type Surroundings, UsageError } from "./command.ts";
 import { type Invocation, parseCommandLine } from "./commands.ts";
 import { OutputClosed } from "./sink.ts";
-import { openStores } from "./stores.ts";
+import { openStores, type Stores } from "./stores.ts";
 import { visible } from "./visible.ts";
 
 /** The parts of its process that a command needs. */
@@ -46,16 +46,21 @@ async function runCommand(args: readonly string[], context: CliContext): Promise
     context.out(invocation.text);
     return 0;
   }
-  const answer = await withStores(invocation, context);
+  const answer =
+    invocation.kind === "run"
+      ? await withStores(invocation, context)
+      : await invocation.run(surroundingsOf(context));
   print(answer, invocation.json, context);
   return answer.failed === true ? FAILED : 0;
 }
 
-async function withStores(
-  { run, comparesSecrets }: Extract<Invocation, { kind: "run" }>,
-  { env, now, random, err }: CliContext,
-): Promise<Answer> {
-  const stores = openStores({
+function surroundingsOf(context: CliContext): Surroundings {
+  const { env, now, err } = context;
+  return { environment: loadEnvironment(env), now, say: err, openStores: () => storesOf(context) };
+}
+
+function storesOf({ env, now, random, err }: CliContext): Stores {
+  return openStores({
     config: loadStoreConfig(env),
     environment: env,
     consoleOrigin: loadConsoleOrigin(env),
@@ -63,6 +68,13 @@ async function withStores(
     random,
     warn: err,
   });
+}
+
+async function withStores(
+  { run, comparesSecrets }: Extract<Invocation, { kind: "run" }>,
+  context: CliContext,
+): Promise<Answer> {
+  const stores = storesOf(context);
   try {
     if (comparesSecrets) await stores.compareSecrets();
     return await run(stores);

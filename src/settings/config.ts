@@ -122,6 +122,11 @@ export function loadDataDirectory(env: Environment = process.env): string {
   return dataDirectoryOf(readVariables(DATA_VARIABLES, env));
 }
 
+/** The environment of the process, unless another one is given. */
+export function loadEnvironment(env: Environment = process.env): Environment {
+  return env;
+}
+
 /** Reads the settings of the CLI and the setup. */
 export function loadStoreConfig(env: Environment = process.env): StoreConfig {
   return Object.freeze(storesOf(readVariables(STORE_VARIABLES, env)));

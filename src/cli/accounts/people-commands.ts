@@ -37,28 +37,28 @@ const invite: Command = {
   options: {},
   prepare(input) {
     const email = newEmailArgumentOf(input);
-    return async (stores) => {
-      const { database, random } = stores;
-      // The command fails without an address for the link: the person could not become an operator.
-      originOf(stores);
-      const now = new Date(input.nowMs);
-      const wish = { email, name: "", isOperator: true, opensAccount: false };
-      const personId = await ensurePerson(database, wish, { random, now });
-      const made = await linkFor(stores, {
-        email,
-        personId,
-        nowMs: input.nowMs,
-        next: "/operator",
-      });
-      // A person who had the mailbox before may have set the second factor up, and would be signed
-      // in.
-      const person = await new PeopleStore(database).find(personId);
-      if (person?.hasFactor !== true) return made;
-      const known = `${email} has a second factor already: be sure that it is theirs.`;
-      return { ...made, text: `${made.text}\n\n${known}` };
-    };
+    return (stores) => inviteOperator(stores, email, input.nowMs);
   },
 };
+
+/** Makes a person an operator; the answer has the link. @throws UsageError without an origin */
+export async function inviteOperator(
+  stores: Stores,
+  email: string,
+  nowMs: number,
+): Promise<Answer> {
+  const { database, random } = stores;
+  // The command fails without an address for the link: the person could not become an operator.
+  originOf(stores);
+  const wish = { email, name: "", isOperator: true, opensAccount: false };
+  const personId = await ensurePerson(database, wish, { random, now: new Date(nowMs) });
+  const made = await linkFor(stores, { email, personId, nowMs, next: "/operator" });
+  // A person who had the mailbox before may have set the second factor up, and would be signed in.
+  const person = await new PeopleStore(database).find(personId);
+  if (person?.hasFactor !== true) return made;
+  const known = `${email} has a second factor already: be sure that it is theirs.`;
+  return { ...made, text: `${made.text}\n\n${known}` };
+}
 
 const remove: Command = {
   name: "operator remove",

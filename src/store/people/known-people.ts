@@ -57,6 +57,16 @@ export async function setOperator(
   return changed.length > 0;
 }
 
+/** True if there is an operator. */
+export async function hasOperator({ db }: Database): Promise<boolean> {
+  const [row] = await db
+    .select({ id: people.id })
+    .from(people)
+    .where(eq(people.isOperator, true))
+    .limit(1);
+  return row !== undefined;
+}
+
 /** Stores a link that signs the person in once. `name` is what the token is stored under. */
 export async function addSignInLink(
   { db }: Database,
