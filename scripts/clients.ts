@@ -10,12 +10,13 @@ import { isCi } from "../test/support/product/toolchains.ts";
 const HELP = `bun run clients [options]
 
 Starts Farebox on stores and ports of its own, with a stub of a model server behind it, and runs
-the official OpenAI SDKs of Python, Go and JavaScript, the AI SDK, LangChain with its standard test
-suite, and LiteLLM against /v1 and /api/v1. What Python and Go need is kept below .farebox/clients.
+the official OpenAI SDKs of Python, Go and JavaScript, OpenAI's Agents SDK, the AI SDK, LangChain
+with its standard test suite, LiteLLM, pydantic-ai and instructor against /v1 and /api/v1, and the
+programs of docs/clients.md. What Python and Go need is kept below .farebox/clients.
 
 Python or Go that is missing is a skip, and a failure where CI is set.
 
-  --all         also the agents, which take 0.7 GB: ${AGENT_NAMES.join(", ")}
+  --all         also the agents, which take 1.1 GB: ${AGENT_NAMES.join(", ")}
   --only NAME   one of ${CLIENT_NAMES.join(", ")},
                 or an agent; several joined with commas
 `;

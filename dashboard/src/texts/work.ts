@@ -73,7 +73,7 @@ export const workTexts = {
     key: "Make a key",
     keyAction: "Make a key",
     call: "Make the first call",
-    clients: "Settings for Claude Code, other agents and SDKs",
+    clients: "Settings for Codex, Claude Code, other agents and SDKs",
     waiting: "Waiting for the first call: this ticks as soon as it arrives.",
     pay: "Add credit",
     payAction: "Add credit",

@@ -26,6 +26,7 @@ interface Tool {
 }
 
 interface ChatRequest {
+  readonly model: string;
   readonly messages: readonly Message[];
   readonly stream?: boolean;
   readonly stream_options?: { readonly include_usage?: boolean };
@@ -45,10 +46,19 @@ type Decision =
 export interface ObligingUpstream extends AsyncDisposable {
   /** With /v1 and without a slash at its end, as a provider's `base_url`. */
   readonly baseUrl: string;
+  /** The tokens of all replies of a model until now. */
+  tokensOf(model: string): Tokens;
+}
+
+export interface Tokens {
+  readonly prompt: number;
+  readonly completion: number;
 }
 
 /** Starts the server on a free port; disposing it closes every connection. */
 export function startObligingUpstream(): ObligingUpstream {
+  const sums = new Map<string, Tokens>();
+  const tokensOf = (model: string) => sums.get(model) ?? { prompt: 0, completion: 0 };
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -56,20 +66,27 @@ export function startObligingUpstream(): ObligingUpstream {
       if (!request.url.endsWith("/v1/chat/completions")) {
         return Response.json({ error: { message: "No such path" } }, { status: 404 });
       }
-      return answer((await request.json()) as ChatRequest);
+      const asked = (await request.json()) as ChatRequest;
+      const decision = decide(asked);
+      const usage = usageOf(asked, decision);
+      const { prompt, completion } = tokensOf(asked.model);
+      sums.set(asked.model, {
+        prompt: prompt + usage.prompt_tokens,
+        completion: completion + usage.completion_tokens,
+      });
+      return answer(asked, decision, usage);
     },
   });
   return {
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    tokensOf,
     [Symbol.asyncDispose]: async () => {
       await server.stop(true);
     },
   };
 }
 
-function answer(request: ChatRequest): Response {
-  const decision = decide(request);
-  const usage = usageOf(request, decision);
+function answer(request: ChatRequest, decision: Decision, usage: object): Response {
   if (request.stream !== true) return Response.json(wholeReply(decision, usage));
   const withUsage = request.stream_options?.include_usage === true;
   const chunks = [...chunksOf(decision), ...(withUsage ? [chunk([], { usage })] : [])];
@@ -137,7 +154,7 @@ function keysNamedIn(prompt: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, "a fare"]));
 }
 
-function usageOf({ messages }: ChatRequest, decision: Decision): object {
+function usageOf({ messages }: ChatRequest, decision: Decision) {
   const prompt_tokens = 4 + messages.length * 8;
   const completion_tokens = decision.kind === "text" ? decision.parts.length : 6;
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };

@@ -4,67 +4,116 @@
 
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
+import { revokeKey } from "../../../src/accounts/administration.ts";
 import type { Surface } from "../../../src/core/access/services.ts";
+import {
+  add,
+  charge,
+  type NanoUsd,
+  nano,
+  price,
+  subtract,
+  toDecimal,
+  ZERO,
+} from "../../../src/core/money/money.ts";
 import { type Product, startProduct } from "../../support/product/product.ts";
 import { type OrMissing, prepareGo, preparePython } from "../../support/product/toolchains.ts";
-import { SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { sectionOf } from "./clients-page.ts";
+import { type ObligingUpstream, SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";
 import { CHECKS, type CheckResult, type ClientRow } from "./table.ts";
 
 /** A client that hangs is ended, and its unreported checks count as failed. */
 const CLIENT_MS_MAX = 240_000;
+/** A person waits no longer for the words of a refusal, the client's own retries included. */
+const REFUSAL_MS_MAX = 10_000;
+const REFUSALS: ReadonlySet<string> = new Set(["401", "402", "404"]);
 /** LangChain's suite uses them in turn: a key of an application has 60 requests a minute. */
 const SUITE_ACCOUNTS = 4;
-const MODEL = "fare-model";
-const OTHER_MODEL = "other-fare-model";
 const EXPENSIVE_MODEL = "expensive-model";
+/** In USD for a million tokens. */
+const PRICES = { input: "1", output: "2" };
+const MILLION = 1_000_000;
 const PATHS = { gateway: "/v1", application: "/api/v1" } as const satisfies Record<Surface, string>;
 const SURFACES = Object.keys(PATHS) as Surface[];
+const TOOLCHAINS = ["javascript", "go", "python"] as const;
 
-type Toolchain = "javascript" | "go" | "python";
+type Toolchain = (typeof TOOLCHAINS)[number];
 
 interface Client {
   readonly name: string;
   readonly toolchain: Toolchain;
   /** The program, below the folder of its toolchain; Go has one program. */
   readonly file: string;
+  readonly argument?: string;
   /** Null for a suite that names its checks itself. */
   readonly checks: readonly string[] | null;
+  /** The section of docs/clients.md whose program is run, too. */
+  readonly page?: string;
 }
 
-const WITHOUT_MODELS = CHECKS.filter((check) => check !== "list" && check !== "retrieve");
-const WITHOUT_RETRIEVE = CHECKS.filter((check) => check !== "retrieve");
+const WITHOUT_MODELS = CHECKS.filter((check) => !["list", "retrieve", "page"].includes(check));
+const WITHOUT_RETRIEVE = CHECKS.filter((check) => check !== "retrieve" && check !== "page");
+const WITHOUT_PAGE = CHECKS.filter((check) => check !== "page");
+const AGENT_CHECKS = [...WITHOUT_MODELS, "schema"];
+const WITHOUT_CHAT = WITHOUT_MODELS.filter((check) => check !== "chat");
 
 /** In the order of the table. AI SDK and LangChain list no models; LiteLLM retrieves none. */
 const CLIENTS: readonly Client[] = [
-  { name: "OpenAI Python", toolchain: "python", file: "openai_client.py", checks: CHECKS },
-  { name: "OpenAI Go", toolchain: "go", file: "", checks: CHECKS },
-  { name: "OpenAI JavaScript", toolchain: "javascript", file: "openai-client.ts", checks: CHECKS },
-  { name: "AI SDK", toolchain: "javascript", file: "ai-sdk-client.ts", checks: WITHOUT_MODELS },
+  { name: "OpenAI Python", ...python("openai_client.py", WITHOUT_PAGE) },
+  { name: "OpenAI Go", toolchain: "go", file: "", checks: WITHOUT_PAGE },
+  { name: "OpenAI JavaScript", ...javascript("openai-client.ts", WITHOUT_PAGE) },
   {
-    name: "LangChain JavaScript",
-    toolchain: "javascript",
-    file: "langchain-client.ts",
-    checks: WITHOUT_MODELS,
+    name: "OpenAI Agents SDK",
+    ...javascript("openai-agents-client.ts", AGENT_CHECKS),
+    page: "OpenAI Agents SDK",
+  },
+  { name: "AI SDK chat", ...javascript("ai-sdk-chat-client.ts", WITHOUT_MODELS) },
+  {
+    name: "AI SDK OpenAI",
+    ...javascript("ai-sdk-openai-client.ts", WITHOUT_MODELS),
+    page: "AI SDK",
   },
   {
-    name: "LangChain Python",
-    toolchain: "python",
-    file: "langchain_client.py",
-    checks: WITHOUT_MODELS,
+    name: "AI SDK Anthropic",
+    ...javascript("ai-sdk-anthropic-client.ts", WITHOUT_MODELS),
+    page: "AI SDK with Anthropic's package",
+  },
+  { name: "LangChain JavaScript", ...javascript("langchain-client.ts", WITHOUT_MODELS) },
+  { name: "LangChain Python", ...python("langchain_client.py", WITHOUT_MODELS) },
+  {
+    name: "LangChain Anthropic",
+    ...python("langchain_anthropic_client.py", WITHOUT_MODELS),
+    page: "LangChain with Anthropic's package",
+  },
+  { name: "LangChain's suite", toolchain: "python", file: "langchain_standard.py", checks: null },
+  { name: "LiteLLM", ...python("litellm_client.py", WITHOUT_RETRIEVE) },
+  { name: "pydantic-ai chat", ...python("pydantic_ai_client.py", AGENT_CHECKS), argument: "chat" },
+  {
+    name: "pydantic-ai Responses",
+    ...python("pydantic_ai_client.py", AGENT_CHECKS),
+    argument: "responses",
+    page: "pydantic-ai",
   },
   {
-    name: "LangChain's suite",
-    toolchain: "python",
-    file: "langchain_standard.py",
-    checks: null,
+    name: "pydantic-ai Messages",
+    ...python("pydantic_ai_client.py", AGENT_CHECKS),
+    argument: "messages",
   },
   {
-    name: "LiteLLM",
-    toolchain: "python",
-    file: "litellm_client.py",
-    checks: WITHOUT_RETRIEVE,
+    name: "instructor",
+    ...python("instructor_client.py", [...WITHOUT_CHAT, "schema"]),
+    page: "instructor",
   },
 ];
+
+function python(file: string, checks: readonly string[]) {
+  return { toolchain: "python", file, checks } as const;
+}
+
+function javascript(file: string, checks: readonly string[]) {
+  return { toolchain: "javascript", file, checks } as const;
+}
 
 /** The names of the clients for `--only`. */
 export const CLIENT_NAMES: readonly string[] = CLIENTS.map(({ name }) => name);
@@ -78,6 +127,10 @@ const PREPARE: Readonly<Record<Toolchain, () => Promise<OrMissing<string>>>> = {
   },
   python: preparePython,
 };
+
+/** Each toolchain has models of its own, so that the upstream knows whose replies it sold. */
+const modelOf = (toolchain: Toolchain) => `fare-${toolchain}`;
+const otherModelOf = (toolchain: Toolchain) => `other-fare-${toolchain}`;
 
 /**
  * Runs the clients of these names. Toolchains are prepared side by side while the product starts.
@@ -95,60 +148,64 @@ export async function runClients(
     ownPostgres: true,
     upstreamUrl: upstream.baseUrl,
     models: [
-      { id: MODEL },
-      { id: OTHER_MODEL },
+      ...TOOLCHAINS.flatMap((one) => [
+        { id: modelOf(one), ...PRICES },
+        { id: otherModelOf(one), ...PRICES },
+      ]),
       { id: EXPENSIVE_MODEL, input: "1000", output: "10000" },
     ],
   });
+  const world = { product, upstream, progress };
   const toolchains = [...new Set(clients.map(({ toolchain }) => toolchain))];
   const rows = await Promise.all(
     toolchains.map(async (toolchain) => {
       const own = clients.filter((client) => client.toolchain === toolchain);
-      return await runToolchain(product, { toolchain, clients: own, progress });
+      return await runToolchain(world, toolchain, own);
     }),
   );
   const order = (row: ClientRow) => names.indexOf(row.client);
-  return rows.flat().sort((a, b) => order(a) - order(b));
+  return [...rows.flat().sort((a, b) => order(a) - order(b)), await ledgerRow(product)];
 }
 
-interface Lane {
-  readonly toolchain: Toolchain;
-  readonly clients: readonly Client[];
+interface World {
+  readonly product: Product;
+  readonly upstream: ObligingUpstream;
   readonly progress: (line: string) => void;
 }
 
 async function runToolchain(
-  product: Product,
-  { toolchain, clients, progress }: Lane,
+  world: World,
+  toolchain: Toolchain,
+  clients: readonly Client[],
 ): Promise<ClientRow[]> {
   const startMs = performance.now();
   const program = await PREPARE[toolchain]();
-  progress(`${toolchain} is ready after ${seconds(performance.now() - startMs)}`);
+  world.progress(`${toolchain} is ready after ${seconds(performance.now() - startMs)}`);
   const rows: ClientRow[] = [];
   for (const client of clients) {
     for (const surface of SURFACES) {
+      const checks = checksOf(client, surface);
+      const row = { client: client.name, surface, checks };
       if (typeof program !== "string") {
-        const { missing } = program;
-        rows.push({ ...rowOf(client, surface, []), missing });
+        rows.push({ ...row, results: [], missing: program.missing });
         continue;
       }
       const runMs = performance.now();
-      const results = await runClient(product, { client, surface, program });
-      progress(`${client.name}, ${surface}: ${seconds(performance.now() - runMs)}`);
-      rows.push(rowOf(client, surface, results));
+      const run = await new ClientRun(world, { client, surface, program }).run();
+      world.progress(`${client.name}, ${surface}: ${seconds(performance.now() - runMs)}`);
+      const reported = run.results.map(({ check }) => check);
+      rows.push({ ...row, ...run, checks: client.checks === null ? suite(reported) : checks });
     }
   }
   return rows;
 }
 
-function rowOf({ name, checks }: Client, surface: Surface, results: CheckResult[]): ClientRow {
-  const reported = results.map(({ check }) => check);
-  return {
-    client: name,
-    surface,
-    checks: checks ?? [...reported, "the suite as a whole"],
-    results,
-  };
+const suite = (reported: readonly string[]) => [...reported, "the suite as a whole"];
+
+/** The page has the settings of the gateway. */
+function checksOf({ checks, page }: Client, surface: Surface): readonly string[] {
+  if (checks === null) return [];
+  return page !== undefined && surface === "gateway" ? [...checks, "page"] : checks;
 }
 
 interface Run {
@@ -157,54 +214,156 @@ interface Run {
   readonly program: string;
 }
 
-async function runClient(product: Product, run: Run): Promise<CheckResult[]> {
-  const { client, surface, program } = run;
-  const file = join(PROJECT, "test/product/clients", client.toolchain, client.file);
-  const child = Bun.spawn(client.file === "" ? [program] : [program, file], {
-    cwd: PROJECT,
-    env: { ...process.env, ...(await environmentOf(product, run)) },
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: CLIENT_MS_MAX,
-  });
-  const [out, problems] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  await child.exited;
-  const results = out.split("\n").flatMap((line) => resultOf(line));
-  if (results.length > 0) return results;
-  const detail = `${client.name} on ${surface} reported nothing:\n${out}${problems}`;
-  return [{ check: "chat", ok: false, detail }];
+/** One client against one surface, with accounts of its own. */
+class ClientRun {
+  readonly #world: World;
+  readonly #run: Run;
+
+  constructor(world: World, run: Run) {
+    this.#world = world;
+    this.#run = run;
+  }
+
+  async run(): Promise<Pick<ClientRow, "results" | "charged">> {
+    const { product } = this.#world;
+    const { client, surface, program } = this.#run;
+    const before = this.#sold();
+    const accounts = await this.#accounts();
+    const folder = join(PROJECT, "test/product/clients", client.toolchain);
+    const { argument = [] } = client;
+    const command =
+      client.file === "" ? [program] : [program, join(folder, client.file)].concat(argument);
+    const { out, problems } = await this.#start(command, await this.#environment(accounts));
+    const reported = out
+      .split("\n")
+      .flatMap((line) => reportIn(line))
+      .map(inTime);
+    const nothing = `${client.name} on ${surface} reported nothing:\n${out}${problems}`;
+    const results =
+      reported.length > 0 ? reported : [{ check: "chat", ok: false, detail: nothing }];
+    if (client.checks === null) return { results };
+    if (checksOf(client, surface).includes("page")) {
+      results.push(await this.#page(accounts[0]?.key ?? ""));
+    }
+    const sold = subtract(this.#sold(), before);
+    const charged = await chargedTo(product, accounts);
+    const detail = `$${toDecimal(charged)} were charged for replies of $${toDecimal(sold)}`;
+    const isCharged = charged === sold && sold > ZERO;
+    return {
+      results: [...results, { check: "cost", ok: isCharged, detail }],
+      charged: toDecimal(charged),
+    };
+  }
+
+  async #accounts(): Promise<readonly TestAccount[]> {
+    const { client, surface } = this.#run;
+    const terms =
+      surface === "gateway"
+        ? ({ surface, contract: "enterprise", paid: "100" } as const)
+        : ({ surface, plan: "max", paid: "100" } as const);
+    const count = client.checks === null ? SUITE_ACCOUNTS : 1;
+    const accounts: TestAccount[] = [];
+    while (accounts.length < count) accounts.push(await this.#world.product.account(terms));
+    return accounts;
+  }
+
+  /** The environment of each client. */
+  async #environment(accounts: readonly TestAccount[]) {
+    const { product } = this.#world;
+    const { surface, client } = this.#run;
+    const keys = accounts.map(({ key }) => key);
+    const revoked = await product.newKey(accounts[0]?.id ?? "");
+    await revokeKey(product.operator.administration, revoked.id);
+    // Enough for a tier whose monthly limit is not reached first, and too little for the model.
+    const poor = await product.account({ surface, ...(surface === "gateway" && { paid: "5" }) });
+    return {
+      CLIENT_BASE_URL: product.api(0).url + PATHS[surface],
+      CLIENT_KEY: keys[0] ?? "",
+      CLIENT_KEYS: keys.join(","),
+      CLIENT_REVOKED_KEY: revoked.key,
+      CLIENT_POOR_KEY: poor.key,
+      CLIENT_MODEL: modelOf(client.toolchain),
+      CLIENT_OTHER_MODEL: otherModelOf(client.toolchain),
+      CLIENT_EXPENSIVE_MODEL: EXPENSIVE_MODEL,
+      CLIENT_SENTENCE: SENTENCE,
+      PYTHONDONTWRITEBYTECODE: "1",
+    };
+  }
+
+  /** The program of the page for people must run as it stands, and print the answer. */
+  async #page(key: string): Promise<CheckResult> {
+    const { client, program } = this.#run;
+    const url = this.#world.product.api(0).url;
+    const model = modelOf(client.toolchain);
+    const { programs } = sectionOf(client.page ?? "", { url, key, model });
+    const runs = programs.map(async (text) => {
+      const asText = client.toolchain === "python" ? ["-c", text] : ["--eval", text];
+      const { out, problems } = await this.#start([program, ...asText], {});
+      return out.includes(SENTENCE) ? [] : [`The program printed:\n${out}${problems}`];
+    });
+    const failures = (await Promise.all(runs)).flat();
+    const ok = programs.length > 0 && failures.length === 0;
+    return { check: "page", ok, detail: failures.join("\n") };
+  }
+
+  async #start(command: readonly string[], environment: Readonly<Record<string, string>>) {
+    const child = Bun.spawn([...command], {
+      cwd: PROJECT,
+      env: { ...process.env, ...environment },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: CLIENT_MS_MAX,
+    });
+    const [out, problems] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await child.exited;
+    return { out, problems };
+  }
+
+  /** The price of all replies of the models of this toolchain until now. */
+  #sold(): NanoUsd {
+    const { toolchain } = this.#run.client;
+    const sums = [modelOf(toolchain), otherModelOf(toolchain)].map((model) => {
+      const { prompt, completion } = this.#world.upstream.tokensOf(model);
+      return charge([
+        [prompt, price(PRICES.input, MILLION)],
+        [completion, price(PRICES.output, MILLION)],
+      ]);
+    });
+    return add(...sums);
+  }
 }
 
-/** The environment of each client. */
-async function environmentOf(product: Product, { client, surface }: Run) {
-  const terms =
-    surface === "gateway"
-      ? ({ surface, contract: "enterprise", paid: "100" } as const)
-      : ({ surface, plan: "max", paid: "100" } as const);
-  const count = client.checks === null ? SUITE_ACCOUNTS : 1;
-  const keys: string[] = [];
-  for (let made = 0; made < count; made += 1) keys.push((await product.account(terms)).key);
-  // Enough for a tier whose monthly limit is not reached first, and too little for the model.
-  const poor = await product.account({ surface, ...(surface === "gateway" && { paid: "5" }) });
-  return {
-    CLIENT_BASE_URL: product.api(0).url + PATHS[surface],
-    CLIENT_KEY: keys[0] ?? "",
-    CLIENT_KEYS: keys.join(","),
-    CLIENT_WRONG_KEY: `${surface === "gateway" ? "svc_live_" : "svc_sk_"}${"x".repeat(38)}`,
-    CLIENT_POOR_KEY: poor.key,
-    CLIENT_MODEL: MODEL,
-    CLIENT_OTHER_MODEL: OTHER_MODEL,
-    CLIENT_EXPENSIVE_MODEL: EXPENSIVE_MODEL,
-    CLIENT_SENTENCE: SENTENCE,
-    PYTHONDONTWRITEBYTECODE: "1",
-  };
+/** A refusal that comes late is a failure: its reader has gone. */
+function inTime(result: CheckResult): CheckResult {
+  const { check, ms = 0 } = result;
+  if (!REFUSALS.has(check) || ms <= REFUSAL_MS_MAX) return result;
+  return { ...result, ok: false, detail: `It was seen only after ${seconds(ms)}` };
+}
+
+/** The charges of these accounts in the ledger. */
+async function chargedTo(product: Product, accounts: readonly TestAccount[]): Promise<NanoUsd> {
+  await product.booked();
+  const numbers = accounts.map(({ row }) => row.number);
+  const { sql } = product.operator.database;
+  const rows = await sql`
+    SELECT COALESCE(-SUM(paid_delta + free_delta), 0)::bigint AS charged
+    FROM ledger_entries WHERE account = ANY(${numbers}) AND kind = 'charge'`;
+  return nano(rows[0]?.charged);
+}
+
+/** The proof that wallets and ledger agree on every account that a client used. */
+async function ledgerRow(product: Product): Promise<ClientRow> {
+  const { difference } = await product.audit();
+  const audit = { check: "audit", ok: difference === null, detail: JSON.stringify(difference) };
+  return { client: "ledger", surface: "both", checks: ["audit"], results: [audit] };
 }
 
 /** A line that a client printed as a result; libraries print other lines too. */
-function resultOf(line: string): CheckResult[] {
+function reportIn(line: string): CheckResult[] {
   const start = line.indexOf('{"check"');
   return start < 0 ? [] : [JSON.parse(line.slice(start)) as CheckResult];
 }

@@ -5,6 +5,7 @@ import { type ClientRow, clientTable, failuresOf } from "./table.ts";
 
 const ROW: ClientRow = {
   client: "Some SDK",
+  charged: "0.0042",
   surface: "gateway",
   checks: ["chat", "stream", "test_invoke", "test_batch"],
   results: [
@@ -26,26 +27,20 @@ test("a client whose toolchain is missing has no failures of its own", () => {
 });
 
 test("the table distinguishes passed, failed, absent and skipped checks", () => {
-  const skipped = { ...ROW, client: "Other", results: [], missing: "there is no go" };
+  const { charged: _, ...row } = ROW;
+  const skipped = { ...row, client: "Other", results: [], missing: "there is no go" };
   const [, first, second] = clientTable([ROW, skipped]).split("\n");
   expect(first?.split(/ {2,}/).slice(2)).toEqual([
     "ok",
     "FAIL",
-    "-",
-    "-",
-    "-",
-    "-",
-    "-",
+    ...Array.from({ length: 8 }, () => "-"),
+    "$0.0042",
     "1 of 2 pass",
   ]);
   expect(second?.split(/ {2,}/).slice(2)).toEqual([
     "skip",
     "skip",
-    "-",
-    "-",
-    "-",
-    "-",
-    "-",
+    ...Array.from({ length: 8 }, () => "-"),
     "skipped: there is no go",
   ]);
 });

@@ -2,7 +2,18 @@
 // each check.
 
 /** The checks, in the order of their columns. */
-export const CHECKS = ["chat", "stream", "tool", "list", "retrieve", "401", "402"] as const;
+export const CHECKS = [
+  "chat",
+  "stream",
+  "tool",
+  "list",
+  "retrieve",
+  "401",
+  "402",
+  "404",
+  "page",
+  "cost",
+] as const;
 
 export type Check = (typeof CHECKS)[number];
 
@@ -10,6 +21,7 @@ export interface CheckResult {
   readonly check: string;
   readonly ok: boolean;
   readonly detail?: string;
+  readonly ms?: number;
 }
 
 /** One client against one surface. */
@@ -19,6 +31,8 @@ export interface ClientRow {
   /** The checks that the client can run; the others do not exist for it. */
   readonly checks: readonly string[];
   readonly results: readonly CheckResult[];
+  /** What its account was charged, in USD. */
+  readonly charged?: string;
   /** The reason why it did not run. */
   readonly missing?: string;
 }
@@ -36,11 +50,12 @@ export function failuresOf({ client, surface, checks, results, missing }: Client
 /** The table as text. */
 export function clientTable(rows: readonly ClientRow[]): string {
   const lines = [
-    ["client", "surface", ...CHECKS, "more"],
+    ["client", "surface", ...CHECKS, "charged", "more"],
     ...rows.map((row) => [
       row.client,
       row.surface,
       ...CHECKS.map((check) => cell(row, check)),
+      row.charged === undefined ? "" : `$${row.charged}`,
       more(row),
     ]),
   ];

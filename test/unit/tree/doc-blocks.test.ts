@@ -24,7 +24,7 @@ import { serviceAccountAt } from "../../support/fakes/wire/wire-forms.ts";
 const WHOLE_PAGES: Readonly<Record<string, string>> = {
   "CONTRIBUTING.md": "test/product/walkthrough/contributing.test.ts",
   "docs/webhooks.md": "test/unit/core/webhook-examples.test.ts",
-  "docs/clients.md": "test/product/clients/agents/run-agents.ts",
+  "docs/clients.md": "test/product/clients/clients-page.ts",
 };
 const REASON_LENGTH_MIN = 15;
 const REQUEST_ID = "req_0351Ki6Po6Ze8c7RSniYDy";

@@ -8,8 +8,11 @@ export interface Step {
 }
 
 export interface Agent {
-  /** Also its heading in docs/clients.md. */
   readonly name: string;
+  /** Its heading in docs/clients.md; by default its name. */
+  readonly page?: string;
+  /** The model that it asks for, where its name decides how the agent calls tools. */
+  readonly model?: string;
   readonly package: string;
   readonly version: string;
   /** Arguments after the page's command, for one request without questions to a person. */
@@ -24,9 +27,50 @@ export interface Agent {
 export const OLD_TEXT = "hello";
 export const NEW_TEXT = "fare 42";
 
+/** The models of these names that Codex knows, and offers its other kinds of tools to. */
+export const CODEX_MODELS = { custom: "gpt-5.5", namespaced: "gpt-6.2-sol" } as const;
+
+const CODEX = {
+  package: "@openai/codex",
+  version: "0.171.0",
+  unattended: 'exec --skip-git-repo-check -s danger-full-access "Edit the fare"',
+} as const;
+
+const WRITE = `printf '${NEW_TEXT}' > fare.txt`;
+const SCRIPT = `await tools.exec_command({ cmd: "${WRITE}" }); text("Done");`;
+const PATCH = `*** Begin Patch
+*** Update File: fare.txt
+@@
+-${OLD_TEXT}
++${NEW_TEXT}
+*** End Patch
+`;
+
 const edit = { old_string: OLD_TEXT, new_string: NEW_TEXT };
 
 export const AGENTS: readonly Agent[] = [
+  {
+    ...CODEX,
+    name: "Codex",
+    steps: [
+      { tool: "exec_command", given: () => ({ cmd: "cat fare.txt" }) },
+      { tool: "exec_command", given: () => ({ cmd: WRITE }) },
+    ],
+  },
+  {
+    ...CODEX,
+    name: "Codex with custom tools",
+    page: "Codex",
+    model: CODEX_MODELS.custom,
+    steps: [{ tool: "apply_patch", given: () => ({ input: PATCH }) }],
+  },
+  {
+    ...CODEX,
+    name: "Codex with namespaces",
+    page: "Codex",
+    model: CODEX_MODELS.namespaced,
+    steps: [{ tool: "functions__exec", given: () => ({ input: SCRIPT }) }],
+  },
   {
     name: "Claude Code",
     package: "@anthropic-ai/claude-code",

@@ -2,22 +2,21 @@
 // product: each edits a file, pays what its replies cost, and shows refusals in words (D-684).
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { homeFolder, PROJECT } from "../../../../scripts/local/home.mjs";
+import { dirname, join } from "node:path";
+import { homeFolder } from "../../../../scripts/local/home.mjs";
 import { temporaryFolder } from "../../../../scripts/local/processes.mjs";
+import { revokeKey } from "../../../../src/accounts/administration.ts";
 import { type Product, startProduct } from "../../../support/product/product.ts";
+import { sectionOf } from "../clients-page.ts";
 import type { CheckResult, ClientRow } from "../table.ts";
 import { AGENT_PRICES, type AgentModel, REPLY_USD, startAgentModel } from "./agent-model.ts";
-import { AGENTS, type Agent, NEW_TEXT, OLD_TEXT } from "./agents.ts";
+import { AGENTS, type Agent, CODEX_MODELS, NEW_TEXT, OLD_TEXT } from "./agents.ts";
 
 const CHECKS = ["edit", "cost", "401", "402", "404"];
 /** A refusal may take this much longer than an edit: an agent that goes on asking takes more. */
 const REFUSAL_MS_MORE = 10_000;
 const RUN_MS_MAX = 90_000;
 const MODEL = "swift-1";
-/** The placeholders of the page. */
-const PAGE_URL = "http://127.0.0.1:8080";
-const PAGE_KEY = "svc_live_…";
 
 export const AGENT_NAMES: readonly string[] = AGENTS.map(({ name }) => name);
 
@@ -33,12 +32,14 @@ export async function runAgents(
   const options = { apis: 1, ownPostgres: true, upstreamUrl: model.baseUrl };
   await using product = await startProduct({
     ...options,
-    models: [{ id: MODEL, ...AGENT_PRICES, freeEligible: false }],
+    models: [MODEL, ...Object.values(CODEX_MODELS)].map((id) => {
+      return { id, ...AGENT_PRICES, freeEligible: false };
+    }),
   });
   const rows: ClientRow[] = [];
   for (const agent of agents) {
-    const results = await new AgentRun(product, model, { agent, programs }).results(progress);
-    rows.push({ client: agent.name, surface: "gateway", checks: CHECKS, results });
+    const run = await new AgentRun(product, model, { agent, programs }).run(progress);
+    rows.push({ client: agent.name, surface: "gateway", checks: CHECKS, ...run });
   }
   const { difference } = await product.audit();
   const audit = resultOf("audit", difference === null, JSON.stringify(difference));
@@ -47,7 +48,7 @@ export async function runAgents(
 
 /** Installs the agents below the home of Farebox, once; the path of their programs. */
 async function install(agents: readonly Agent[]): Promise<string> {
-  const wanted = agents.map((one) => `${one.package}@${one.version}`);
+  const wanted = [...new Set(agents.map((one) => `${one.package}@${one.version}`))];
   const folder = join(homeFolder(), "clients", `agents-${Bun.hash(wanted.join(" ")).toString(36)}`);
   const complete = join(folder, "complete");
   if (!existsSync(complete)) {
@@ -81,7 +82,7 @@ class AgentRun {
     this.#programs = programs;
   }
 
-  async results(progress: (line: string) => void): Promise<CheckResult[]> {
+  async run(progress: (line: string) => void): Promise<Pick<ClientRow, "results" | "charged">> {
     const { name, unknownModel } = this.#agent;
     const rich = await this.product.account({ contract: "enterprise", paid: "100", free: "0" });
     const poor = await this.product.account({ paid: "0.000001", free: "0" });
@@ -93,31 +94,34 @@ class AgentRun {
     const refused = (check: string, words: RegExp, { text, ms }: Shown) =>
       resultOf(check, words.test(text) && ms <= msMax, `after ${Math.round(ms)} ms:\n${text}`);
     const isExact = Math.abs(spent - replies * REPLY_USD) < 1e-9;
-    const wrong = `svc_live_${"x".repeat(38)}`;
-    return [
-      resultOf("edit", edited.file === NEW_TEXT, edited.text),
+    const revoked = await this.product.newKey(rich.id);
+    await revokeKey(this.product.operator.administration, revoked.id);
+    const results = [
+      resultOf("edit", edited.file.trim() === NEW_TEXT, edited.text),
       resultOf("cost", replies > 1 && isExact, `${replies} replies cost $${spent}`),
-      refused("401", /API key is wrong or was revoked/, await this.#run(wrong)),
+      refused("401", /API key is wrong or was revoked/, await this.#run(revoked.key)),
       refused("402", /can cost up to/, await this.#run(poor.key)),
       refused("404", unknownModel ?? /model must be an id/, await this.#run(rich.key, "no-such")),
     ];
+    return { results, charged: String(spent) };
   }
 
   /** Runs the agent as its section of the page says, in a folder with the file. */
-  async #run(key: string, model = MODEL): Promise<Shown> {
+  async #run(key: string, model = this.#agent.model ?? MODEL): Promise<Shown> {
+    const { name, page = name } = this.#agent;
     const folder = temporaryFolder("farebox-agent-");
     const file = join(folder.path, "fare.txt");
     writeFileSync(file, OLD_TEXT);
     this.model.script(this.#agent.steps, file);
-    const fill = (text: string) =>
-      text
-        .replaceAll(PAGE_URL, this.product.api(0).url)
-        .replaceAll(PAGE_KEY, key)
-        .replaceAll(MODEL, model);
-    const { files, command } = sectionOf(this.#agent.name);
-    for (const [name, text] of files) writeFileSync(join(folder.path, name), fill(text));
+    const { url } = this.product.api(0);
+    const { files, command } = sectionOf(page, { url, key, model });
+    for (const [at, text] of files) {
+      mkdirSync(dirname(join(folder.path, at)), { recursive: true });
+      writeFileSync(join(folder.path, at), text);
+    }
+    if (command === null) throw new Error(`The section '${page}' has no command`);
     const startMs = performance.now();
-    const script = `${fill(command).trim()} ${this.#agent.unattended}`;
+    const script = `${command.trim()} ${this.#agent.unattended}`;
     const child = Bun.spawn(["bash", "-c", script], {
       cwd: folder.path,
       env: {
@@ -152,27 +156,4 @@ class AgentRun {
 
 function resultOf(check: string, ok: boolean, detail: string): CheckResult {
   return ok ? { check, ok } : { check, ok, detail: detail.slice(-2_000) };
-}
-
-interface Section {
-  /** Names and contents of the files that a person writes. */
-  readonly files: readonly (readonly [string, string])[];
-  /** The command that a person types. */
-  readonly command: string;
-}
-
-const FENCE = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
-
-/** The settings of an agent in docs/clients.md. */
-function sectionOf(name: string): Section {
-  const page = readFileSync(join(PROJECT, "docs/clients.md"), "utf8");
-  const section = page.split(/^## /m).find((one) => one.startsWith(`${name}\n`));
-  if (section === undefined) throw new Error(`docs/clients.md has no section '${name}'`);
-  const blocks = [...section.matchAll(FENCE)];
-  const files = blocks.flatMap(([, , file, text]) =>
-    file === undefined || text === undefined ? [] : [[file, text] as const],
-  );
-  const command = blocks.find(([, kind, file]) => kind === "sh" && file === undefined)?.[3];
-  if (command === undefined) throw new Error(`The section '${name}' has no command`);
-  return { files, command };
 }

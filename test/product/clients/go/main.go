@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -16,6 +17,7 @@ const (
 	question     = "When do I pay?"
 	toolQuestion = "What does a ride of 3 stops cost?"
 	toolName     = "get_fare"
+	unknownModel = "unheard-of"
 )
 
 var (
@@ -137,7 +139,7 @@ func expectError(key, model string, status int, code string) error {
 }
 
 func error401() error {
-	return expectError(os.Getenv("CLIENT_WRONG_KEY"), model, 401, "invalid_api_key")
+	return expectError(os.Getenv("CLIENT_REVOKED_KEY"), model, 401, "invalid_api_key")
 }
 
 func error402() error {
@@ -145,13 +147,19 @@ func error402() error {
 	return expectError(os.Getenv("CLIENT_POOR_KEY"), expensive, 402, "insufficient_credits")
 }
 
+func error404() error {
+	return expectError(os.Getenv("CLIENT_KEY"), unknownModel, 404, "model_not_found")
+}
+
 // report runs a check and prints one line of JSON; a panic is a failed check.
 func report(name string, check func() error) {
 	line := map[string]any{"check": name, "ok": false}
+	start := time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
 			line["detail"] = fmt.Sprint("panic: ", cause)
 		}
+		line["ms"] = time.Since(start).Milliseconds()
 		text, err := json.Marshal(line)
 		if err != nil {
 			panic(err)
@@ -173,4 +181,5 @@ func main() {
 	report("retrieve", retrieve)
 	report("401", error401)
 	report("402", error402)
+	report("404", error404)
 }

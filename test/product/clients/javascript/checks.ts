@@ -4,7 +4,7 @@
 export const SETTINGS = {
   baseURL: setting("CLIENT_BASE_URL"),
   key: setting("CLIENT_KEY"),
-  wrongKey: setting("CLIENT_WRONG_KEY"),
+  revokedKey: setting("CLIENT_REVOKED_KEY"),
   poorKey: setting("CLIENT_POOR_KEY"),
   model: setting("CLIENT_MODEL"),
   expensiveModel: setting("CLIENT_EXPENSIVE_MODEL"),
@@ -15,6 +15,7 @@ export const QUESTION = "When do I pay?";
 export const TOOL_QUESTION = "What does a ride of 3 stops cost?";
 export const TOOL_NAME = "get_fare";
 export const TOOL_ABOUT = "What a ride costs";
+export const UNKNOWN_MODEL = "unheard-of";
 
 function setting(name: string): string {
   const value = process.env[name];
@@ -43,11 +44,18 @@ export async function runChecks(
   checks: Readonly<Record<string, () => Promise<void>>>,
 ): Promise<void> {
   for (const [check, run] of Object.entries(checks)) {
-    try {
-      await run();
-      console.log(JSON.stringify({ check, ok: true }));
-    } catch (error) {
-      console.log(JSON.stringify({ check, ok: false, detail: String(error) }));
-    }
+    const startMs = performance.now();
+    const result = await resultOf(run);
+    const ms = Math.round(performance.now() - startMs);
+    console.log(JSON.stringify({ check, ...result, ms }));
+  }
+}
+
+async function resultOf(run: () => Promise<void>): Promise<{ ok: boolean; detail?: string }> {
+  try {
+    await run();
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, detail: String(error) };
   }
 }

@@ -11,6 +11,7 @@ import {
   TOOL_ABOUT,
   TOOL_NAME,
   TOOL_QUESTION,
+  UNKNOWN_MODEL,
 } from "./checks.ts";
 
 const { baseURL, key, model: usual, sentence } = SETTINGS;
@@ -48,7 +49,8 @@ await runChecks({
   chat,
   stream,
   tool,
-  "401": () => expectError(modelOf(SETTINGS.wrongKey), 401, "invalid_api_key"),
+  "401": () => expectError(modelOf(SETTINGS.revokedKey), 401, "invalid_api_key"),
   "402": () =>
     expectError(modelOf(SETTINGS.poorKey, SETTINGS.expensiveModel), 402, "insufficient_credits"),
+  "404": () => expectError(modelOf(key, UNKNOWN_MODEL), 404, "model_not_found"),
 });

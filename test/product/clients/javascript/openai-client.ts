@@ -10,6 +10,7 @@ import {
   TOOL_ABOUT,
   TOOL_NAME,
   TOOL_QUESTION,
+  UNKNOWN_MODEL,
 } from "./checks.ts";
 
 const { baseURL, key, model, sentence } = SETTINGS;
@@ -83,7 +84,7 @@ async function retrieve(): Promise<void> {
 }
 
 async function error401(): Promise<void> {
-  const call = clientOf(SETTINGS.wrongKey).chat.completions.create({ model, messages });
+  const call = clientOf(SETTINGS.revokedKey).chat.completions.create({ model, messages });
   const error = await failureOf(call);
   if (!(error instanceof OpenAI.AuthenticationError)) throw error;
   expectEqual([error.status, error.code], [401, "invalid_api_key"]);
@@ -96,4 +97,19 @@ async function error402(): Promise<void> {
   expectEqual([error.status, error.code], [402, "insufficient_credits"]);
 }
 
-await runChecks({ chat, stream, tool, list, retrieve, "401": error401, "402": error402 });
+async function error404(): Promise<void> {
+  const error = await failureOf(client.chat.completions.create({ model: UNKNOWN_MODEL, messages }));
+  if (!(error instanceof OpenAI.NotFoundError)) throw error;
+  expectEqual(error.code, "model_not_found");
+}
+
+await runChecks({
+  chat,
+  stream,
+  tool,
+  list,
+  retrieve,
+  "401": error401,
+  "402": error402,
+  "404": error404,
+});

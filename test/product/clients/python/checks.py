@@ -2,12 +2,15 @@
 
 import json
 import os
+import time
 import traceback
 from collections.abc import Callable
 
 BASE_URL = os.environ["CLIENT_BASE_URL"]
+# Anthropic's SDK adds the version to the path itself.
+ROOT_URL = BASE_URL.removesuffix("/v1")
 KEY = os.environ["CLIENT_KEY"]
-WRONG_KEY = os.environ["CLIENT_WRONG_KEY"]
+REVOKED_KEY = os.environ["CLIENT_REVOKED_KEY"]
 POOR_KEY = os.environ["CLIENT_POOR_KEY"]
 MODEL = os.environ["CLIENT_MODEL"]
 EXPENSIVE_MODEL = os.environ["CLIENT_EXPENSIVE_MODEL"]
@@ -15,6 +18,7 @@ SENTENCE = os.environ["CLIENT_SENTENCE"]
 
 QUESTION = "When do I pay?"
 TOOL_QUESTION = "What does a ride of 3 stops cost?"
+UNKNOWN_MODEL = "unheard-of"
 TOOL_NAME = "get_fare"
 TOOL = {
     "type": "function",
@@ -51,11 +55,14 @@ def expect_error(
 def run(checks: dict[str, Callable[[], None]]) -> None:
     """Runs every check and prints one line of JSON for each."""
     for name, check in checks.items():
+        start = time.monotonic()
+        result: dict[str, object] = {"check": name, "ok": True}
         try:
             check()
-            print(json.dumps({"check": name, "ok": True}), flush=True)
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{os.path.basename(place.filename)}:{place.lineno}"
             detail = f"{type(error).__name__}: {error} ({where})"
-            print(json.dumps({"check": name, "ok": False, "detail": detail}), flush=True)
+            result = {"check": name, "ok": False, "detail": detail}
+        ms = round((time.monotonic() - start) * 1000)
+        print(json.dumps({**result, "ms": ms}), flush=True)

@@ -27,7 +27,7 @@ def tool() -> None:
 
 
 def error_401() -> None:
-    call = lambda: model(checks.WRONG_KEY).invoke(checks.QUESTION)
+    call = lambda: model(checks.REVOKED_KEY).invoke(checks.QUESTION)
     expect_error(openai.AuthenticationError, 401, "invalid_api_key", call)
 
 
@@ -36,4 +36,18 @@ def error_402() -> None:
     expect_error(openai.APIStatusError, 402, "insufficient_credits", call)
 
 
-checks.run({"chat": chat, "stream": stream, "tool": tool, "401": error_401, "402": error_402})
+def error_404() -> None:
+    call = lambda: model(name=checks.UNKNOWN_MODEL).invoke(checks.QUESTION)
+    expect_error(openai.NotFoundError, 404, "model_not_found", call)
+
+
+checks.run(
+    {
+        "chat": chat,
+        "stream": stream,
+        "tool": tool,
+        "401": error_401,
+        "402": error_402,
+        "404": error_404,
+    }
+)

@@ -53,7 +53,7 @@ def list_models() -> None:
 
 
 def error_401() -> None:
-    call = lambda: complete(checks.WRONG_KEY)
+    call = lambda: complete(checks.REVOKED_KEY)
     message = expect_error(litellm.AuthenticationError, 401, None, call)
     expect("The API key is wrong" in message, True)
 
@@ -64,6 +64,12 @@ def error_402() -> None:
     expect("The balance has" in message, True)
 
 
+def error_404() -> None:
+    call = lambda: complete(model=checks.UNKNOWN_MODEL)
+    message = expect_error(litellm.NotFoundError, 404, None, call)
+    expect("model must be an id" in message, True)
+
+
 checks.run(
     {
         "chat": chat,
@@ -72,5 +78,6 @@ checks.run(
         "list": list_models,
         "401": error_401,
         "402": error_402,
+        "404": error_404,
     }
 )

@@ -52,7 +52,7 @@ def retrieve() -> None:
 
 
 def error_401() -> None:
-    other = client.with_options(api_key=checks.WRONG_KEY)
+    other = client.with_options(api_key=checks.REVOKED_KEY)
     call = lambda: other.chat.completions.create(model=checks.MODEL, messages=MESSAGES)
     expect_error(openai.AuthenticationError, 401, "invalid_api_key", call)
 
@@ -61,6 +61,11 @@ def error_402() -> None:
     poor = client.with_options(api_key=checks.POOR_KEY)
     call = lambda: poor.chat.completions.create(model=checks.EXPENSIVE_MODEL, messages=MESSAGES)
     expect_error(openai.APIStatusError, 402, "insufficient_credits", call)
+
+
+def error_404() -> None:
+    call = lambda: client.chat.completions.create(model=checks.UNKNOWN_MODEL, messages=MESSAGES)
+    expect_error(openai.NotFoundError, 404, "model_not_found", call)
 
 
 checks.run(
@@ -72,5 +77,6 @@ checks.run(
         "retrieve": retrieve,
         "401": error_401,
         "402": error_402,
+        "404": error_404,
     }
 )
