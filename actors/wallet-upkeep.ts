@@ -1,16 +1,15 @@
 // Keeps an account's wallet in Redis consistent with Postgres: builds it, applies missing
 // operations and newer access documents, and evicts it.
 
-import type { Budget, BudgetRef } from "../src/core/access/budgets.ts";
+import { type Budget, type BudgetRef, spanEnd } from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
-import { ZERO } from "../src/core/money/money.ts";
+import { subtract, ZERO } from "../src/core/money/money.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { BudgetUse } from "./account.ts";
-import { budgetUse } from "./budget-use.ts";
 import { passMissing, spansOf, withMissing } from "./missing-entries.ts";
 import { type AccountKeys, accountKeys } from "./records/keys.ts";
-import { parseBucket } from "./records/records.ts";
+import { parseBucket, parseBudget } from "./records/records.ts";
 import type { RedisClock } from "./redis/redis-clock.ts";
 import { type ViewReply, view } from "./scripts/call-scripts.ts";
 import type { ScriptTime } from "./scripts/script.ts";
@@ -249,4 +248,36 @@ function spendingOf(months: WalletRecord["months"]): KeySpending[] {
       spentBefore: before?.spent ?? ZERO,
     };
   });
+}
+
+/** When, and in which epoch of the bucket, a budget is read. */
+interface Reading {
+  readonly epoch: number;
+  readonly nowMs: number;
+}
+
+/**
+ * What of a budget is spent, held and left now. Null if Redis does not have the budget, or has it
+ * of an older epoch.
+ */
+function budgetUse(
+  budget: Budget,
+  bytes: Buffer | null,
+  { epoch, nowMs }: Reading,
+): BudgetUse | null {
+  const record = bytes === null ? null : parseBudget(bytes);
+  if (record === null || record.epoch !== epoch) return null;
+  const end = record.startMs < 0 ? nowMs : spanEnd(budget.span, record.startMs);
+  // The next call begins another span.
+  const isOver = end !== null && nowMs >= end;
+  const { spent, held } = isOver ? { spent: ZERO, held: ZERO } : record;
+  const left = subtract(subtract(budget.amount, spent), held);
+  return {
+    ...budget,
+    spent,
+    held,
+    left: left < ZERO ? ZERO : left,
+    startedAtMs: isOver ? null : record.startMs,
+    renewsAtMs: isOver ? null : end,
+  };
 }

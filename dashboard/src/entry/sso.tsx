@@ -2,14 +2,35 @@
 // back to. Both are for operators alone.
 
 import { Button, Loader } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { get, post } from "../api/client.ts";
 import { queryClient } from "../api/queries.ts";
-import { finishSso, leaveForSso, ssoQuery } from "../api/sso.ts";
 import { useChange } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { Refusal } from "./entry-form.tsx";
+
+const SSO = "/console/auth/sign-in/sso";
+
+/** Reads if this installation has a provider of single sign-on. */
+const ssoQuery = queryOptions({
+  queryKey: ["sso"],
+  queryFn: ({ signal }) => get<{ readonly is_offered: boolean }>(SSO, {}, signal),
+});
+
+/** Leaves for the provider's page; from there the way leads back to a page of operators. */
+async function leaveForSso(returnTo: string): Promise<void> {
+  const { url } = await post<{ url: string }>(`${SSO}/begin`, { return_to: returnTo });
+  window.location.assign(url);
+}
+
+/** Signs in with the provider's answer. Returns the page to open next. */
+async function finishSso(query: string): Promise<string> {
+  const reply = await post<{ twoFactorRedirect?: boolean; return_to?: string }>(SSO, { query });
+  if (reply.twoFactorRedirect === true) return "/dashboard/two-factor?next=%2Foperator";
+  return reply.return_to ?? "/operator";
+}
 
 /** Nothing where there is no provider. `returnTo` is a page of operators. */
 export function SsoButton({ returnTo }: { readonly returnTo: string }) {

@@ -1,13 +1,12 @@
 // The newest calls of an account, on its overview.
 
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { requestsQuery } from "../api/queries.ts";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { RequestTable } from "../parts/request-table.tsx";
 import { t } from "../texts.ts";
-import { useOpenRequest } from "./usage/requests-open.ts";
 
 const SHOWN = 6;
 const RENEW_MS = 5_000;
@@ -48,4 +47,11 @@ export function LastCalls({ account, hasSpent }: LastCallsProps) {
       </Loaded>
     </Panel>
   );
+}
+
+/** Opens a request on the page of requests. */
+function useOpenRequest(account: string): (id: string) => void {
+  const navigate = useNavigate();
+  return (id) =>
+    void navigate({ to: "/$account/requests", params: { account }, search: { open: id } });
 }

@@ -5,10 +5,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { mayAct } from "../../../src/core/access/roles.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
-import { limitsQuery, overviewQuery } from "../api/queries.ts";
+import { setOwnCap } from "../api/money-changes.ts";
+import { limitsQuery, outdateAccount, overviewQuery } from "../api/queries.ts";
 import { nanoOf, sumUsd } from "../money.ts";
 import { countText } from "../numbers.ts";
 import { AsOf } from "../parts/as-of.tsx";
+import { say } from "../parts/ask.tsx";
+import { AskAmount } from "../parts/ask-amount.tsx";
 import { Spendable } from "../parts/balance-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Meter } from "../parts/meter.tsx";
@@ -19,7 +22,6 @@ import { t } from "../texts.ts";
 import { day } from "../time.ts";
 import { BudgetsPanel } from "./budgets.tsx";
 import { KeyWindows, TierTable } from "./limit-tables.tsx";
-import { OwnCap } from "./own-cap.tsx";
 
 const RENEW_MS = 3_000;
 
@@ -141,5 +143,32 @@ function Windows({ limits }: { readonly limits: LimitsReply }) {
         />
       </div>
     </Panel>
+  );
+}
+
+interface OwnCapProps {
+  readonly account: string;
+  readonly cap: string | null;
+  readonly close: () => void;
+}
+
+/** Sets the account's own monthly cap, or takes the cap away. */
+function OwnCap({ account, cap, close }: OwnCapProps) {
+  const words = t.work.limits;
+  const set = async (value: string | null) => {
+    const { applied } = await setOwnCap(account, value);
+    say(applied ? (value === null ? words.capRemoved : words.capSet) : words.capSoon);
+    await outdateAccount(account);
+  };
+  return (
+    <AskAmount
+      title={cap === null ? words.setCap : words.changeCap}
+      about={words.capAbout}
+      label={words.capAmount}
+      present={cap}
+      removal={cap === null ? null : words.removeCap}
+      set={set}
+      close={close}
+    />
   );
 }

@@ -1,15 +1,16 @@
 // The frame of every page of an account.
 
+import { Kbd, Modal } from "@mantine/core";
 import { Link, Navigate, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { BRAND } from "../brand.ts";
 import { Brand } from "../parts/mark.tsx";
+import { Facts } from "../parts/panel.tsx";
 import { useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { AccountState } from "./account-state.tsx";
 import { Frame } from "./frame.tsx";
 import { Jump } from "./jump.tsx";
-import { KeyboardList } from "./keyboard-list.tsx";
 import { useKeys } from "./keys.ts";
 import { useAccountLoss, useSessionEnd } from "./leave.ts";
 import { PAGE_NAMES, PAGES, pathOf } from "./pages.ts";
@@ -77,4 +78,19 @@ function useTitle() {
     const pages: Readonly<Record<string, string>> = t.nav.pages;
     document.title = pages[name] === undefined ? BRAND.name : `${pages[name]} · ${BRAND.name}`;
   }, [path]);
+}
+
+/** The list of keys that `?` shows. */
+function KeyboardList({ opened, close }: { opened: boolean; close: () => void }) {
+  const { "/": jump, ...others } = t.keyboard.keys;
+  const keys = [
+    ["/", jump],
+    ...PAGE_NAMES.map((name) => [`g ${PAGES[name].letter}`, t.nav.pages[name]]),
+    ...Object.entries(others),
+  ];
+  return (
+    <Modal opened={opened} onClose={close} title={t.keyboard.title} size="sm">
+      <Facts rows={keys.map(([key, what]) => [<Kbd key={key}>{key}</Kbd>, what])} />
+    </Modal>
+  );
 }

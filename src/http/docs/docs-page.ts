@@ -6,7 +6,6 @@ import { ERRORS, type ErrorCode } from "../../core/errors.ts";
 import { escapeHtml } from "../../core/text/html.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { Example, ParameterInfo } from "../endpoint-info.ts";
-import { blockHtml, inlineHtml } from "./markup.ts";
 import { type FieldGroup, fieldGroups, typeOf } from "./schema-fields.ts";
 
 /** A part of the page: one surface, or the endpoints without one. */
@@ -215,4 +214,16 @@ function methodHtml({ method }: DocumentedEndpoint): string {
 /** The anchor of an endpoint on the page. */
 export function endpointAnchor(one: Pick<DocumentedEndpoint, "surface" | "id">): string {
   return `${one.surface ?? "program"}-${one.id}`;
+}
+
+/** A line with code in backticks. */
+function inlineHtml(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+}
+
+/** Paragraphs, and lists with lines that begin with "- ". */
+function blockHtml(text: string): string {
+  const lines = text.split("\n");
+  if (!lines.every((line) => line.startsWith("- "))) return `<p>${inlineHtml(lines.join(" "))}</p>`;
+  return `<ul>${lines.map((line) => `<li>${inlineHtml(line.slice(2))}</li>`).join("")}</ul>`;
 }

@@ -11,9 +11,29 @@ import { Code } from "../../parts/code.tsx";
 import { Form } from "../../parts/form.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
-import { MAP_ACTIONS, type MapAction } from "./map-actions.ts";
 
 const TYPING_MS = 400;
+
+interface Field {
+  readonly name: string;
+  readonly example: string;
+}
+
+const PLACE: readonly Field[] = [
+  { name: "lat", example: "52.52437" },
+  { name: "lon", example: "13.41053" },
+];
+
+/** The actions of maps that the playground offers, each with its fields and an example. */
+const MAP_ACTIONS = {
+  geocode: [{ name: "query", example: "Köln" }],
+  reverse: PLACE,
+  site_image: [...PLACE, { name: "zoom", example: "8" }],
+  poi: [...PLACE, { name: "radius", example: "2000" }],
+  weather: PLACE,
+} as const satisfies Readonly<Record<string, readonly Field[]>>;
+
+type MapAction = keyof typeof MAP_ACTIONS;
 
 interface CallFormProps<T> {
   readonly account: string;

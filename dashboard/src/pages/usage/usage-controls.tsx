@@ -2,18 +2,17 @@
 
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { CALL_STATUSES, USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
+import { CALL_STATUSES, FIGURE_NAMES, USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
 import type { UsageReply } from "../../../../src/readings/usage.ts";
 import { withQuery } from "../../api/client.ts";
 import { ofAccount } from "../../api/queries.ts";
-import { download } from "../../csv.ts";
+import { csvOf, download } from "../../csv.ts";
 import { type Fields, oneOf } from "../../search-fields.ts";
 import { nameOf, t } from "../../texts.ts";
 import { fromWall, isoOf, localZone, UTC, zoneLabel, zoneOffsetMs } from "../../time.ts";
 import { PRESETS, type Range } from "../../usage-range.ts";
 import { METRICS } from "../../usage-view.ts";
 import { useZone } from "../../zone.ts";
-import { usageCsv } from "./usage-csv.ts";
 
 export interface ControlProps {
   readonly fields: Fields;
@@ -232,4 +231,15 @@ export function UsageExports({ account, reply, fields }: ExportProps) {
       </Button>
     </div>
   );
+}
+
+/**
+ * Each group and step that is shown, with exact amounts. Without totals, which a sum of a column
+ * would count once more.
+ */
+function usageCsv({ groups }: UsageReply): string {
+  const rows = groups.flatMap(({ label, steps }) =>
+    steps.map((step) => [step.at, label, ...FIGURE_NAMES.map((name) => String(step[name] ?? ""))]),
+  );
+  return csvOf([["begin", "group", ...FIGURE_NAMES], ...rows]);
 }

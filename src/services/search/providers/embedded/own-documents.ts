@@ -3,18 +3,45 @@
 // can be read while one of them writes to it.
 
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import type {
   DocumentSource,
   IndexedDocuments,
 } from "../../../../store/documents/indexed-documents.ts";
-import { ensurePrivate } from "../../../../upstream/private-file.ts";
 import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 
 /** The time that a writer waits for another writer. */
 const BUSY_MS = 10_000;
 const DAMAGED: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS = 0o077;
+
+/**
+ * Makes a file that only its owner can read, whatever the umask of the process is, and the missing
+ * folders of its path. If the file exists, takes the rights of all other users away. SQLite gives
+ * the files beside its database the mode of the database.
+ */
+function ensurePrivate(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  const handle = openSync(file, "a", FILE_MODE);
+  try {
+    if ((fstatSync(handle).mode & OTHERS) !== 0) fchmodSync(handle, FILE_MODE);
+  } finally {
+    closeSync(handle);
+  }
+}
 
 /** The file of the copy; `identity` is that of the database. */
 export function copyPath(directory: string, identity: string): string {
