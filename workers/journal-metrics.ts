@@ -5,6 +5,7 @@ import type { Registry } from "prom-client";
 import { isGenerative } from "../src/core/access/services.ts";
 import type { Log } from "../src/core/log.ts";
 import type { MetricName } from "../src/core/metrics.ts";
+import { type Part, parseParts, partName } from "../src/core/money/usage.ts";
 import {
   BoundedLabel,
   counter,
@@ -69,10 +70,7 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     }
     // The sweep counted this call, but no tokens for it.
     if (log.error_code === null && log.lane !== null && isGenerative(service)) {
-      sums.tokens ??= { input: 0, cached: 0, output: 0 };
-      sums.tokens.input += Number(log.prompt_tokens);
-      sums.tokens.cached += Number(log.cached_tokens);
-      sums.tokens.output += Number(log.completion_tokens);
+      addTokens(sums, log);
       if (log.usage_source === "contradicted") sums.alarms.contradicted += 1;
       if (log.tier === "unknown") sums.alarms.unknown_tier += 1;
       onChat(log);
@@ -88,7 +86,8 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
       entries.inc(written.length);
       const services = new Map<string, ServiceSums>();
       const alarms = { contradicted: 0, unknown_tier: 0 };
-      const sums = { overrun: 0n, writtenOff: 0n, expired: 0, tokens: null, alarms, services };
+      const counts = { overrun: 0n, writtenOff: 0n, expired: 0, tokens: null };
+      const sums = { ...counts, alarms, services, tools: new Map(), tiers: new Map() };
       for (const entry of written) onEntry(entry, sums);
       addSums(sums);
     },
@@ -108,10 +107,13 @@ interface EntrySums {
   overrun: bigint;
   writtenOff: bigint;
   expired: number;
-  tokens: Record<"input" | "cached" | "output", number> | null;
+  tokens: TokenSums | null;
   /** Usages that a person should look at, by the label of their counter. */
   readonly alarms: Record<"contradicted" | "unknown_tier", number>;
   readonly services: Map<string, ServiceSums>;
+  /** The calls of providers' tools, and the calls in other tiers than the standard one. */
+  readonly tools: Map<string, number>;
+  readonly tiers: Map<string, number>;
 }
 
 interface ServiceSums {
@@ -121,6 +123,29 @@ interface ServiceSums {
   upstream: number | null;
   /** The numbers of calls by status. */
   readonly calls: Map<Cell, number>;
+}
+
+type TokenSums = Record<"input" | "cached" | "output", number> & Record<string, number>;
+
+function addTokens(sums: EntrySums, log: LogRow): void {
+  sums.tokens ??= { input: 0, cached: 0, output: 0 };
+  const { tokens } = sums;
+  tokens.input += Number(log.prompt_tokens);
+  tokens.cached += Number(log.cached_tokens);
+  tokens.output += Number(log.completion_tokens);
+  if (log.tier !== null) addTo(sums.tiers, String(log.tier), 1);
+  if (log.usage_parts === null) return;
+  const { more = {}, fees = {}, reasoning } = parseParts(String(log.usage_parts));
+  for (const part in more) {
+    const name = partName(part as Part);
+    tokens[name] = (tokens[name] ?? 0) + (more[part as keyof typeof more] ?? 0);
+  }
+  if (reasoning > 0) tokens.reasoning = (tokens.reasoning ?? 0) + reasoning;
+  for (const [tool, { calls }] of Object.entries(fees)) addTo(sums.tools, tool, calls);
+}
+
+function addTo(counts: Map<string, number>, name: string, count: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + count);
 }
 
 function sumsOf(services: EntrySums["services"], service: string): ServiceSums {
@@ -140,12 +165,16 @@ function countSums(registry: Registry): (sums: EntrySums) => void {
   const writtenOff = counter(registry, "farebox_written_off_usd_total");
   const expired = counter(registry, "farebox_expired_holds_total");
   const tokens = counter(registry, "farebox_tokens_total");
+  const tools = counter(registry, "farebox_provider_tool_calls_total");
+  const tiers = counter(registry, "farebox_tier_calls_total");
   const alarms = counter(registry, "farebox_usage_alarms_total");
   return (sums) => {
     overrun.inc(Number(sums.overrun) / NANO_PER_USD);
     writtenOff.inc(Number(sums.writtenOff) / NANO_PER_USD);
     expired.inc(sums.expired);
     for (const [type, count] of Object.entries(sums.tokens ?? {})) tokens.inc({ type }, count);
+    for (const [tool, count] of sums.tools) tools.inc({ tool }, count);
+    for (const [tier, count] of sums.tiers) tiers.inc({ tier }, count);
     for (const [kind, count] of Object.entries(sums.alarms)) {
       if (count > 0) alarms.inc({ kind }, count);
     }

@@ -134,7 +134,21 @@ export const METRICS = {
     type: "counter",
     of: "worker",
     labels: ["type"],
-    help: "Tokens of charged calls; cached ones are part of input",
+    help:
+      "Tokens of charged calls: `input` and `output`, of these `cached` and `reasoning`, and " +
+      "parts with prices of their own, such as `cache_write_5m`",
+  },
+  farebox_provider_tool_calls_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["tool"],
+    help: "Calls of the tools of providers in charged calls, such as `web_search`",
+  },
+  farebox_tier_calls_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["tier"],
+    help: "Charged calls of models that a provider served in another tier than its standard one",
   },
   farebox_route_tokens_total: {
     type: "counter",

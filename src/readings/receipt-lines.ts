@@ -18,7 +18,7 @@ import { OTHER_WORDS } from "../core/money/price-fields.ts";
 import type { PriceRow } from "../core/money/price-rows.ts";
 import { priceVersionOf, priceVersionOfUnits } from "../core/money/price-version.ts";
 import { partsOf as partsOfUsage, type Part as TokenPart } from "../core/money/usage.ts";
-import { number, text, usd, type WireOf } from "../core/records.ts";
+import { nullable, number, text, usd, type WireOf } from "../core/records.ts";
 import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
 import type { SearchOffer } from "../services/search/search-catalogue.ts";
@@ -39,9 +39,14 @@ interface MapsPrices {
 export const ReceiptLine = {
   what: text({ about: "Such as `input tokens`", sample: "input tokens" }),
   units: number({ sample: 812 }),
-  price_usd: usd({ about: "For `per` units", sample: "0.15" }),
+  price_usd: nullable(
+    usd({
+      about: "For `per` units; null if it is no longer known, or several prices applied",
+      sample: "0.15",
+    }),
+  ),
   per: number({ sample: 1_000_000 }),
-  cost_usd: usd({ about: "Before rounding up", sample: "0.0001218" }),
+  cost_usd: nullable(usd({ about: "Before rounding up", sample: "0.0001218" })),
 };
 
 type Line = WireOf<typeof ReceiptLine>;
@@ -55,10 +60,15 @@ interface Part {
 
 const TOKENS = 1_000_000;
 
-/** The lines that make up the charge exactly; none if its prices are not known any more. */
+/**
+ * The lines of a charge, a line for each part. They have prices if these make up the charge
+ * exactly: prices may have changed since, several rows of prices may apply to a call that several
+ * models served, and a charge is never above its hold.
+ */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
+  if (call.cost === 0n) return [];
   const parts = pricedParts(catalogue, call).filter(({ units }) => units > 0);
-  if (call.cost === 0n || chargeOf(parts) !== call.cost) return [];
+  if (chargeOf(parts) !== call.cost) return unpricedLines(call);
   return parts.map(({ what, units, price, per }) => ({
     what,
     units,
@@ -66,6 +76,19 @@ export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
     price_usd: per === TOKENS ? decimalPerMillion(price) : pricePerUnit(price),
     cost_usd: toDecimal(charge([[units, price]] satisfies Quantities)),
   }));
+}
+
+function unpricedLines(call: LoggedCall): Line[] {
+  const unpriced = (what: string, units: number, per: number) => {
+    return { what, units, per, price_usd: null, cost_usd: null };
+  };
+  const { more = {}, fees = {} } = call.usageParts;
+  const tokens = Object.entries(partsOfUsage({ ...call, more })) as [TokenPart, number][];
+  const lines = [
+    ...tokens.map(([part, units]) => unpriced(PART_WORDS[part], units, TOKENS)),
+    ...Object.entries(fees).map(([fee, { calls }]) => unpriced(`${fee} calls`, calls, 1)),
+  ];
+  return lines.length > 0 ? lines : [unpriced("requests", call.requests, 1)];
 }
 
 type PartsOf = (catalogue: PriceCatalogue, call: LoggedCall) => Part[];

@@ -37,7 +37,6 @@ export const Receipt = {
   }),
   ...Amounts,
   price_version: nullable(text({ sample: "3f9a1c" })),
-  // Empty where the prices of that time are no longer known.
   lines: listOf(nested(ReceiptLine), { sample: [INPUT, OUTPUT] }),
   refusal: nullable(nested(Refusal), { sample: null }),
 };

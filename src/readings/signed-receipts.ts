@@ -139,6 +139,7 @@ function receiptOf({ call, booking }: FoundCall, key: string): Receipt {
     service: serviceOfScope(call.service),
     model: call.model,
     price_version: call.priceVersion,
+    ...(call.tier !== null && { tier: call.tier }),
     units: unitsOf(call),
     usage_source: call.usageSource ?? "provider",
     hold_usd: call.held === null ? null : toDecimal(nano(call.held)),
@@ -150,10 +151,17 @@ function receiptOf({ call, booking }: FoundCall, key: string): Receipt {
   };
 }
 
-/** The tokens by part; for a service without tokens, the requests. */
+/**
+ * The tokens by part and the calls of the provider's tools; for a service without tokens, the
+ * requests.
+ */
 function unitsOf(call: LoggedCall): Readonly<Record<string, string>> {
-  const { more = {} } = call.usageParts;
-  const parts = Object.entries(partsOf({ ...call, more }));
+  const { more = {}, fees = {} } = call.usageParts;
+  const tools = Object.entries(fees).flatMap(([fee, { calls, queries }]) => [
+    [`${fee}_calls`, calls] as const,
+    ...(queries === calls ? [] : [[`${fee}_queries`, queries] as const]),
+  ]);
+  const parts = [...Object.entries(partsOf({ ...call, more })), ...tools];
   const counts = parts.length === 0 ? [["requests", call.requests] as const] : parts;
   return Object.fromEntries(counts.map(([part, count]) => [part, String(count)]));
 }

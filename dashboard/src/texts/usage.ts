@@ -117,7 +117,8 @@ export const usageTexts = {
     },
     copyId: "Copy id",
     id: "the id of the request",
-    unknownPrices: "The prices of that time are no longer known; the charge is exact.",
+    unknownPrices:
+      "The prices of these units changed since, or several applied. The charge is exact.",
     notCharged: "Nothing was charged.",
   },
 };

@@ -19,7 +19,7 @@ export const OUTPUT_PARTS = ["text", "imageOut", "audioOut"] as const;
 export type InputPart = (typeof INPUT_PARTS)[number];
 export type OutputPart = (typeof OUTPUT_PARTS)[number];
 export type Part = InputPart | OutputPart;
-const ALL_PARTS: readonly Part[] = [...INPUT_PARTS, ...OUTPUT_PARTS];
+export const ALL_PARTS: readonly Part[] = [...INPUT_PARTS, ...OUTPUT_PARTS];
 export type PartCounts = Readonly<Partial<Record<Part, number>>>;
 
 /**
@@ -183,6 +183,8 @@ function sumOf(parts: PartCounts, names: readonly Part[]): number {
 export interface UsageDetails {
   readonly more?: MoreParts;
   readonly fees?: FeeCounts;
+  /** The tokens of reasoning, which are inside of `text`. */
+  readonly reasoning?: number;
   /** The tier that served the call, unless it was the standard one. */
   readonly tier?: Served["tier"];
   /** Our own count decided: the provider reported no usage, or one that contradicts itself. */
@@ -193,25 +195,38 @@ export interface UsageDetails {
   readonly isContentRefused?: true;
 }
 
+/** The details of a usage that have a place in its short text. */
+export type UsageParts = Pick<UsageDetails, "more" | "fees" | "reasoning">;
+
+const REASONING = "reasoning";
+
+/** The name of a part where words are joined by lines: `cache_write_5m`. */
+export function partName(part: Part): string {
+  return part.replaceAll(/[A-Z]|\d+/g, (one) => `_${one.toLowerCase()}`);
+}
+
 /** Parts and counts of fees as a short text, such as `cacheWrite5m:4012 web_search:2/3`. */
-export function partsText({ more = {}, fees = {} }: Pick<UsageDetails, "more" | "fees">): string {
+export function partsText({ more = {}, fees = {}, reasoning = 0 }: UsageParts): string {
   const parts = Object.entries(more).map(([part, count]) => `${part}:${count}`);
   const counts = Object.entries(fees).map(([fee, { calls, queries }]) => {
     return `${fee}:${calls}/${queries}`;
   });
-  return [...parts, ...counts].join(" ");
+  const thoughts = reasoning === 0 ? [] : [`${REASONING}:${reasoning}`];
+  return [...parts, ...thoughts, ...counts].join(" ");
 }
 
 /** Reads the output of `partsText`. */
-export function parseParts(text: string): Pick<UsageDetails, "more" | "fees"> {
+export function parseParts(text: string): Required<UsageParts> {
   const more: Record<string, number> = {};
   const fees: Record<string, FeeCount> = {};
+  let reasoning = 0;
   for (const entry of text.split(" ")) {
     const [name = "", count = ""] = entry.split(":");
     const [calls, queries] = count.split("/").map(Number);
     if (calls === undefined || name === "") continue;
-    if (queries === undefined) more[name] = calls;
-    else fees[name] = { calls, queries };
+    if (queries !== undefined) fees[name] = { calls, queries };
+    else if (name === REASONING) reasoning = calls;
+    else more[name] = calls;
   }
-  return { more, fees };
+  return { more, fees, reasoning };
 }

@@ -25,7 +25,12 @@ export interface ReceiptClaims {
     readonly service: string;
     readonly model: string | null;
     readonly price_version: string | null;
-    /** The tokens by part for a model; the requests for other services. */
+    /** The tier that served the call; left out for the standard one. */
+    readonly tier?: string;
+    /**
+     * The tokens by part and the calls of the provider's tools for a model; the requests for other
+     * services.
+     */
     readonly units: Readonly<Record<string, string>>;
     /** The counter of the units: the model's provider, or this service. */
     readonly usage_source: string;

@@ -29,7 +29,7 @@ import type { Clock } from "../../core/clock.ts";
 import { type ApiError, ERRORS } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { NanoUsd } from "../../core/money/money.ts";
-import { cacheWriteTokens } from "../../core/money/usage.ts";
+import { cacheWriteTokens, type Part, partName, type UsageParts } from "../../core/money/usage.ts";
 
 export interface CallTracerOptions {
   readonly url: string;
@@ -221,7 +221,8 @@ function requestAttributes(call: Call, { service }: CallTerms, status: number): 
 /** Follows the conventions for generative AI; input tokens include cached ones. */
 function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
   const { lane, model, promptTokens, cachedTokens, completionTokens, firstTokenMs } = outcome;
-  const { more, tier } = outcome.usageDetails ?? {};
+  const { usageDetails = {} } = outcome;
+  const { more, reasoning, tier, source } = usageDetails;
   const written = cacheWriteTokens(more);
   if (!isGenerative(terms.service))
     return { "farebox.service": terms.service, ...(lane && { "farebox.provider": lane }) };
@@ -234,8 +235,24 @@ function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
     "gen_ai.usage.input_tokens": promptTokens,
     "gen_ai.usage.cache_read.input_tokens": cachedTokens,
     ...(written > 0 && { "gen_ai.usage.cache_creation.input_tokens": written }),
+    ...partAttributes(usageDetails),
     ...(tier !== undefined && { "farebox.service_tier": tier }),
+    ...(source !== undefined && { "farebox.usage_source": source }),
     "gen_ai.usage.output_tokens": completionTokens,
+    ...(reasoning !== undefined && { "gen_ai.usage.reasoning.output_tokens": reasoning }),
     ...(firstTokenMs !== null && { "gen_ai.response.time_to_first_chunk": firstTokenMs / 1_000 }),
   };
+}
+
+/** The parts of the tokens and the calls of tools for which the conventions have no name. */
+function partAttributes({ more = {}, fees = {} }: UsageParts): Attributes {
+  const attributes: Attributes = {};
+  for (const [part, count] of Object.entries(more)) {
+    attributes[`farebox.usage.${partName(part as Part)}_tokens`] = count;
+  }
+  for (const [fee, { calls, queries }] of Object.entries(fees)) {
+    attributes[`farebox.usage.${fee}_calls`] = calls;
+    attributes[`farebox.usage.${fee}_queries`] = queries;
+  }
+  return attributes;
 }

@@ -99,14 +99,17 @@ const REFUSED: UsageDetails = { isContentRefused: true };
 /** Undefined for a call of the standard tier whose usage is the provider's, and has no more. */
 function detailsOf({ usage, source, isContentRefused }: ChargedUsage): UsageDetails | undefined {
   if (usage === null) return isContentRefused ? REFUSED : undefined;
-  const { more, fees, served, reportedCost } = usage;
+  const { more, fees, served, reportedCost, outputDetails } = usage;
   const tier = served?.tier ?? "standard";
-  const isPlain = more === undefined && fees === undefined && tier === "standard";
+  const reasoning = Math.min(outputDetails?.reasoning_tokens ?? 0, usage.completionTokens);
+  const hasParts = more !== undefined || fees !== undefined || reasoning > 0;
+  const isPlain = !hasParts && tier === "standard";
   const isProviders = source === undefined && reportedCost === undefined;
   if (isPlain && isProviders) return isContentRefused ? REFUSED : undefined;
   return {
     ...(more !== undefined && { more: more satisfies MoreParts }),
     ...(fees !== undefined && { fees }),
+    ...(reasoning > 0 && { reasoning }),
     ...(tier !== "standard" && { tier }),
     ...(source !== undefined && { source }),
     ...(reportedCost !== undefined && { isReportedCost: true }),

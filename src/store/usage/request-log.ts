@@ -1,7 +1,7 @@
 // Reads the request log of one account for people: pages by time, newest first, and one call with
 // its place in the ledger.
 
-import { parseParts, type UsageDetails } from "../../core/money/usage.ts";
+import { parseParts, type UsageParts } from "../../core/money/usage.ts";
 import type { Database } from "../servers/database.ts";
 import { Parameters } from "../tables/parameters.ts";
 import { type LogFilter, logConditions } from "./log-filter.ts";
@@ -35,7 +35,7 @@ export interface LoggedCall {
   /** The tier that served the call; null: the standard one. */
   readonly tier: string | null;
   /** Further parts of the tokens, and calls of tools. */
-  readonly usageParts: Pick<UsageDetails, "more" | "fees">;
+  readonly usageParts: UsageParts;
   /** Why our own count decides; null if the provider's decides. */
   readonly usageSource: string | null;
 }

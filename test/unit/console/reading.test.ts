@@ -189,7 +189,7 @@ test("a call opens as a receipt whose lines make up the charge", async () => {
   const opened = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${paid?.id}`));
   const { charged_usd, returned_usd, held_usd, lines, balance_after_usd } = opened.body;
   expect(sumUsd([charged_usd, returned_usd])).toBe(held_usd ?? "");
-  expect(sumUsd(lines.map((line) => line.cost_usd))).toBe(charged_usd);
+  expect(sumUsd(lines.map((line) => line.cost_usd ?? ""))).toBe(charged_usd);
   expect(sumUsd([balance_after_usd ?? "", charged_usd])).toBe("3");
   expect(opened.body.refusal).toBeNull();
   const other = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${refused?.id}`));

@@ -70,6 +70,7 @@ test("a call has the parts and the tier of its usage, in a row of 300 bytes", as
   const usageDetails = {
     more: { cacheWrite5m: 4_012, cacheWrite1h: 3 },
     fees: { web_search: { calls: 2, queries: 3 } },
+    reasoning: 12,
     tier: "priority",
     source: "contradicted",
     isReportedCost: true,
@@ -86,8 +87,8 @@ test("a call has the parts and the tier of its usage, in a row of 300 bytes", as
     usage_source: "contradicted",
     upstream_source: "provider",
   });
-  const { more, fees } = usageDetails;
-  expect(parseParts(String(row?.usage_parts))).toEqual({ more, fees });
+  const { more, fees, reasoning } = usageDetails;
+  expect(parseParts(String(row?.usage_parts))).toEqual({ more, fees, reasoning });
   await account.call(usd("0.01"));
   await lab.flush();
   const sizes = await lab.database.sql`SELECT pg_column_size(l.*) AS bytes FROM request_log l

@@ -71,7 +71,7 @@ function Receipt({ receipt, account }: ReceiptProps) {
       <hr className="tear" />
       {receipt.refusal !== null && <Refusal receipt={receipt} account={account} />}
       <Facts rows={moneyRows(receipt)} />
-      {receipt.lines.length === 0 && !isZero(receipt.charged_usd) && (
+      {receipt.lines.some(({ price_usd: price }) => price === null) && (
         <p className="tiny dim">{t.usage.ticket.unknownPrices}</p>
       )}
       <hr className="tear" data-soft="" />
@@ -127,6 +127,7 @@ const THOUSAND = 1_000;
 
 function PriceLine({ line }: { readonly line: ReceiptReply["lines"][number] }) {
   const { units, price_usd: price, per, cost_usd: cost } = line;
+  if (price === null || cost === null) return <span>{countText(units)}</span>;
   const unit = per === MILLION ? "/M" : per === THOUSAND ? "/k" : per === 1 ? "" : `/${per}`;
   return (
     <span title={`$${cost}`}>
