@@ -30,7 +30,7 @@ const DOMAIN = "mail.test";
 
 export async function openMailbox(database: Database): Promise<Mailbox> {
   const smtp = await ScriptedSmtp.start();
-  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 1_000 };
+  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 60_000 };
   const transport = new SmtpTransport({ relay, connectionsMax: 4, clock: realClock });
   const deps = {
     outbox: new Outbox(database),

@@ -33,7 +33,7 @@ export function searchFor(query: string, fields: Partial<SearchRequest> = {}): S
 
 export const SEARCH_KEY = "the-key-of-a-search-service";
 
-/** A server of this kind at an address, with short timeouts. */
+/** A server of this kind at an address. */
 export function serverAt(
   kind: SearchServer["kind"],
   baseUrl: string,
@@ -45,7 +45,6 @@ export function serverAt(
     kind,
     baseUrl,
     apiKey: SEARCH_KEY,
-    timeoutMs: 250,
     ...fields,
   };
 }

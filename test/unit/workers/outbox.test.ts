@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 /** A worker with its own connections to the mail server. */
 function workerDeps(own = new Registry(), connectionsMax = 10): OutboxDeps {
-  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 1_000 };
+  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 60_000 };
   const transport = new SmtpTransport({ relay, connectionsMax, clock: realClock });
   atEnd(() => transport.close());
   const outbox = new Outbox(database);

@@ -119,7 +119,7 @@ test("the DKIM signature holds for the headers and the body", async () => {
 
 test("line breaks of all kinds arrive as line breaks, under a signature that holds", async () => {
   await using smtp = await ScriptedSmtp.start();
-  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: "mail.test", timeoutMs: 1_000 };
+  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: "mail.test", timeoutMs: 60_000 };
   const transport = new SmtpTransport({ relay, connectionsMax: 1, clock: realClock });
   const text = "a\rb\r\nc\nd\r\r\ne\r.\rf";
   const mime = await build({ text, html: `<p>${text}</p>` }, DKIM);

@@ -22,7 +22,7 @@ const MAIL = {
 
 function relayAt(port: number, more: Partial<SmtpRelay> = {}): SmtpRelay {
   const login = { user: null, password: null };
-  const fixed = { host: "127.0.0.1", port, tls: "none", name: "mail.test", timeoutMs: 1_000 };
+  const fixed = { host: "127.0.0.1", port, tls: "none", name: "mail.test", timeoutMs: 60_000 };
   return { ...fixed, ...login, ...more } as SmtpRelay;
 }
 

@@ -26,6 +26,11 @@ const NAMES: readonly ServiceName[] = ["searxng", "brave", "tavily", "serper", "
 const fakes = new Map<ServiceName, FakeSearch>(NAMES.map((name) => [name, startFakeSearch(name)]));
 const fake = (name: ServiceName) => fakes.get(name) ?? startFakeSearch(name);
 const at = (name: ServiceName, fields = {}) => serverAt(name, fake(name).baseUrl, fields);
+/** The service in a mood; the search waits long, except for a mood that ends no reply. */
+const moody = (name: ServiceName, mood: string) => {
+  fake(name).mood = mood;
+  return at(name, ["hang", "stall"].includes(mood) ? { timeoutMs: 250 } : {});
+};
 
 afterAll(() => Promise.all([...fakes.values()].map((one) => one[Symbol.asyncDispose]())));
 beforeEach(() => {
@@ -96,15 +101,13 @@ for (const name of NAMES) {
     for (const mood of BAD_MOODS.split(" ")) {
       test(`${mood}: the next provider answers`, async () => {
         const spare = name === "tavily" ? "exa" : "tavily";
-        fake(name).mood = mood;
-        const servers = searchOver([at(name), at(spare)]);
+        const servers = searchOver([moody(name, mood), at(spare)]);
         expect((await ask(servers)).provider).toBe(spare);
         expect(servers.logged).toHaveLength(1);
       });
 
       test(`${mood}: without another provider it is a 502 that quotes no server`, async () => {
-        fake(name).mood = mood;
-        const servers = searchOver([at(name)]);
+        const servers = searchOver([moody(name, mood)]);
         const error = await failureOf(ask(servers));
         expect(error.code).toBe("upstream_unreachable");
         const said = `${error.message} ${Bun.inspect(error.cause)} ${servers.logged}`;
@@ -280,9 +283,8 @@ test("a rate limit of one moment does not give a provider up", async () => {
 });
 
 test("a caller who leaves ends the provider's request, and no other one is tried", async () => {
-  fake("brave").mood = "hang";
   const leave = new AbortController();
-  const servers = searchOver([at("brave", { timeoutMs: 600_000 }), at("exa")]);
+  const servers = searchOver([{ ...moody("brave", "hang"), timeoutMs: 600_000 }, at("exa")]);
   const asked = servers.search.search(searchFor(QUERY), { ...open(), signal: leave.signal });
   await eventually("the first is asked", () => fake("brave").questions.length === 1);
   leave.abort();
@@ -291,8 +293,7 @@ test("a caller who leaves ends the provider's request, and no other one is tried
 });
 
 test("a full provider gives its queries to the next one", async () => {
-  fake("brave").mood = "hang";
-  const servers = searchOver([at("brave", { concurrencyMax: 1 }), at("exa")]);
+  const servers = searchOver([{ ...moody("brave", "hang"), concurrencyMax: 1 }, at("exa")]);
   const replies = await Promise.all([ask(servers), ask(servers), ask(servers)]);
   expect(replies.map(({ provider }) => provider)).toEqual(["exa", "exa", "exa"]);
   expect(fake("brave").questions).toHaveLength(1);
