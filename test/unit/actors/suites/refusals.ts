@@ -24,6 +24,8 @@ interface Cause {
 }
 
 const BUILD_DAYS = 8;
+/** A window that is full soon, and larger than the streams of the tier, which count in it. */
+const REQUESTS = 30;
 const WITHOUT_MAIL: readonly Scope[] = ["models", "search", "maps"];
 
 const CAUSES = {
@@ -33,7 +35,7 @@ const CAUSES = {
   ip_not_allowed: { terms: { ip: ["10.0.0.0/8"] }, call: { clientIp: "192.0.2.1" } },
   insufficient_scope: { terms: { scopes: WITHOUT_MAIL }, call: { scope: "mail" } },
   tier_required: { terms: { paid: "49.99" }, call: { scope: "mail" } },
-  rate_limit_exceeded: { fillsWindow: true },
+  rate_limit_exceeded: { terms: { requestsPerMinute: REQUESTS }, fillsWindow: true },
   body_too_large: { call: { refusal: new ApiError("body_too_large", "known before") } },
   model_not_allowed: { terms: { models: ["other-*"] } },
   model_unavailable: { call: { refusal: new ApiError("model_unavailable", "known before") } },
@@ -85,7 +87,7 @@ async function refusalCodeFor(world: World, causes: readonly Cause[]): Promise<s
     );
   }
   if (causes.some((cause) => cause.fillsWindow)) {
-    await Promise.all(Array.from({ length: tier.requestsPerMinute }, () => probe(allowed)));
+    await Promise.all(Array.from({ length: REQUESTS }, () => probe(allowed)));
   }
   const [state] = causes.flatMap((cause) => cause.state ?? []);
   if (state !== undefined) await world.store.change(account.row, state, new Date());
