@@ -15,11 +15,14 @@ import {
 } from "node:fs";
 import { basename, join, parse } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
+import { PAGE_TEXTS } from "../dashboard/src/texts/page.ts";
 import project from "../package.json";
+import { LANGUAGE_TAGS, type Language } from "../src/core/languages.ts";
 import {
   DASHBOARD_PATH,
   dashboardFolder,
   dashboardPlaces,
+  pageFile,
 } from "../src/http/console/dashboard-files.ts";
 import { loadDataDirectory } from "../src/settings/config.ts";
 import { removeStaleDrafts } from "../src/upstream/data-file.ts";
@@ -28,6 +31,12 @@ const PROJECT = join(import.meta.dir, "..");
 const SOURCES = join(PROJECT, "dashboard");
 const ASSETS = `${DASHBOARD_PATH}/assets/`;
 const FONT = "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2";
+/** The files of the texts, without the hash in their names. A page preloads one. */
+const CATALOGUES: Readonly<Record<Language, string>> = {
+  en: "english",
+  de: "german",
+  "zh-Hans": "chinese",
+};
 const COMPRESSED = /\.(?:js|css|svg)$/;
 
 /** A short hash of everything that goes into a build. */
@@ -99,13 +108,21 @@ async function buildInto(folder: string): Promise<void> {
   };
   const font = addHashed(folder, join(PROJECT, "node_modules", FONT));
   const script = found(/^main-\w+\.js$/);
-  const shared = staticImports(join(folder, "assets"), script);
-  const page = readFileSync(join(SOURCES, "page.html"), "utf8")
-    .replace("FONT", `${ASSETS}${font}`)
-    .replace("PRELOADS", preloads(shared, font))
-    .replace("STYLES", `${ASSETS}${found(/^main-\w+\.css$/)}`)
-    .replace("SCRIPT", `${ASSETS}${script}`);
-  writeFileSync(join(folder, "page.html"), page);
+  const app = found(/^app-\w+\.js$/);
+  for (const language of LANGUAGE_TAGS) {
+    const needed = [script, app, found(new RegExp(`^${CATALOGUES[language]}-\\w+\\.js$`))];
+    const shared = needed.flatMap((name) => [name, ...staticImports(join(folder, "assets"), name)]);
+    const { needsScript, cannotLoad } = PAGE_TEXTS[language];
+    const page = readFileSync(join(SOURCES, "page.html"), "utf8")
+      .replace('lang="en"', `lang="${language}"`)
+      .replace("CANNOT_LOAD", cannotLoad)
+      .replace("NEEDS_SCRIPT", needsScript)
+      .replace("FONT", `${ASSETS}${font}`)
+      .replace("PRELOADS", preloads([...new Set(shared)], font))
+      .replace("STYLES", `${ASSETS}${found(/^main-\w+\.css$/)}`)
+      .replace("SCRIPT", `${ASSETS}${script}`);
+    writeFileSync(join(folder, pageFile(language)), page);
+  }
   compress(join(folder, "assets"));
 }
 

@@ -1,4 +1,4 @@
-// The entry of the pages: styles, theme, queries and routes.
+// The entry of the pages: their styles, then the texts in the language of the page, then the app.
 
 import "@mantine/core/styles/default-css-variables.layer.css";
 import "@mantine/core/styles/baseline.layer.css";
@@ -11,47 +11,27 @@ import "./styles/pages.css";
 import "./styles/operator.css";
 import "./styles/print.css";
 import "uplot/dist/uPlot.min.css";
-import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
-import { QueryClientProvider } from "@tanstack/react-query";
-import { CatchBoundary, RouterProvider } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
-import { createRoot } from "react-dom/client";
-import { IS_OPERATORS, queryClient } from "./api/queries.ts";
-import { router } from "./router.tsx";
-import { Broken } from "./shell/broken.tsx";
-import { schemeManager, theme, variables } from "./theme.ts";
+import { isLanguage } from "../../src/core/languages.ts";
+import { loadTexts } from "./texts.ts";
 
-/** Loaded only by operators. */
-const OperatorApp = lazy(async () => ({
-  default: (await import("./operator/operator-app.tsx")).OperatorApp,
-}));
-
-const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
-// The library that stops the page from scrolling behind a dialog reads the nonce of its style here.
-Object.assign(window, { __webpack_nonce__: nonce });
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no #root");
 
-createRoot(root).render(
-  <MantineProvider
-    theme={theme}
-    cssVariablesResolver={variables}
-    colorSchemeManager={schemeManager}
-    defaultColorScheme="auto"
-    getStyleNonce={() => nonce}
-  >
-    <QueryClientProvider client={queryClient}>
-      {IS_OPERATORS ? (
-        <CatchBoundary getResetKey={() => "operators"} errorComponent={Broken}>
-          <Suspense>
-            <OperatorApp />
-          </Suspense>
-        </CatchBoundary>
-      ) : (
-        <RouterProvider router={router} />
-      )}
-    </QueryClientProvider>
-    <Notifications position="bottom-right" />
-  </MantineProvider>,
-);
+/**
+ * Loads the texts, then the app, whose modules read the texts; the page preloads both files. This
+ * module itself does not wait: the file that it is in may have modules that the app imports.
+ */
+async function start(place: HTMLElement): Promise<void> {
+  const { lang } = document.documentElement;
+  await loadTexts(isLanguage(lang) ? lang : "en");
+  const { drawApp } = await import("./app.tsx");
+  drawApp(place);
+  // The page counts its loads that fail until it hears of one that does not.
+  window.dispatchEvent(new Event("drawn"));
+}
+
+start(root).catch((error: unknown) => {
+  // The page answers it as it answers a script that is missing: it loads itself anew.
+  document.querySelector('script[type="module"]')?.dispatchEvent(new Event("error"));
+  throw error;
+});

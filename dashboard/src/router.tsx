@@ -4,6 +4,7 @@
 import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { RequestError } from "./api/client.ts";
 import { meQuery, queryClient } from "./api/queries.ts";
+import { showIn } from "./language.ts";
 import { namesOf, pageOptions } from "./page-table.ts";
 import { ROUTER_OPTIONS } from "./router-options.ts";
 import { accountToOpen, rememberAccount } from "./session.tsx";
@@ -20,7 +21,10 @@ const root = createRootRoute({ notFoundComponent: MissingPage, errorComponent: B
 /** The person, or the way to sign-in and back. */
 async function person(href: string) {
   try {
-    return await queryClient.ensureQueryData(meQuery);
+    const me = await queryClient.ensureQueryData(meQuery);
+    // The person chose a language elsewhere: the page is loaded anew in it, and not drawn before.
+    if (me.person.language !== null && showIn(me.person.language)) await new Promise(() => {});
+    return me;
   } catch (error) {
     if (!(error instanceof RequestError) || error.code !== "not_signed_in") throw error;
     throw redirect({ to: "/sign-in", search: { next: href } });

@@ -1,7 +1,7 @@
 // Names of the steps of time.
 
 import type { UsageStep } from "../../src/core/usage-query.ts";
-import { clockTime, isoOf, shortDay, zoneLabel } from "./time.ts";
+import { clockTime, isoOf, month, shortDay, zoneLabel } from "./time.ts";
 
 const MINUTES_LENGTH = "14:00".length;
 
@@ -9,10 +9,7 @@ const MINUTES_LENGTH = "14:00".length;
 export function stepLabel(at: number, step: UsageStep, zone: string): string {
   const iso = isoOf(at);
   if (step === "1d") return shortDay(iso, zone);
-  if (step === "1mo") {
-    const options = { timeZone: zone, month: "short", year: "numeric" } as const;
-    return new Intl.DateTimeFormat("en-GB", options).format(at);
-  }
+  if (step === "1mo") return month(iso, zone);
   const time = clockTime(iso, zone).slice(0, MINUTES_LENGTH);
   return time === "00:00" ? shortDay(iso, zone) : time;
 }

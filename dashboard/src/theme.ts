@@ -8,6 +8,7 @@ import {
   type MantineColorsTuple,
 } from "@mantine/core";
 import { BRAND } from "./brand.ts";
+import { t } from "./texts.ts";
 
 /** Also read by page.html before the first paint. */
 export const schemeManager = localStorageColorSchemeManager({ key: "farebox-scheme" });
@@ -68,8 +69,8 @@ export const theme = createTheme({
   headings: { fontFamily: "var(--fb-sans)", fontWeight: "650" },
   cursorType: "pointer",
   components: {
-    Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" }, radius: 11 } },
-    Drawer: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
+    Modal: { defaultProps: { closeButtonProps: { "aria-label": t.actions.close }, radius: 11 } },
+    Drawer: { defaultProps: { closeButtonProps: { "aria-label": t.actions.close } } },
     Tooltip: {
       defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } },
     },

@@ -1,9 +1,13 @@
 // Times as people read them, always with their zone. A zone is an IANA name such as Europe/Berlin.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
+import { locale } from "./locale.ts";
+import { decimalText } from "./numbers.ts";
 import { t } from "./texts.ts";
 
 export const UTC = "UTC";
+/** For what programs read, or what is the same in all languages. */
+const PLAIN = "en-GB";
 
 /** The zone of this browser. */
 export function localZone(): string {
@@ -12,25 +16,30 @@ export function localZone(): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${zone} ${JSON.stringify(options)}`;
+function format(
+  zone: string,
+  options: Intl.DateTimeFormatOptions,
+  writtenIn: string = locale,
+): Intl.DateTimeFormat {
+  const key = `${writtenIn} ${zone} ${JSON.stringify(options)}`;
   const known = formats.get(key);
   if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...options });
+  const made = new Intl.DateTimeFormat(writtenIn, { timeZone: zone, hourCycle: "h23", ...options });
   formats.set(key, made);
   return made;
 }
 
+const CLOCK = { hour: "2-digit", minute: "2-digit" } as const;
+const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
+
 /** "14:03:22" */
 export function clockTime(at: string, zone: string = UTC): string {
-  return format(zone, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(
-    new Date(at),
-  );
+  return format(zone, { ...CLOCK, second: "2-digit" }).format(new Date(at));
 }
 
 /** "22 Nov 2026" */
 export function day(at: string, zone: string = UTC): string {
-  return format(zone, { day: "numeric", month: "short", year: "numeric" }).format(new Date(at));
+  return format(zone, DAY).format(new Date(at));
 }
 
 /** "22 Nov" */
@@ -38,15 +47,25 @@ export function shortDay(at: string, zone: string = UTC): string {
   return format(zone, { day: "numeric", month: "short" }).format(new Date(at));
 }
 
+/** "Nov 2026" */
+export function month(at: string, zone: string = UTC): string {
+  return format(zone, { month: "short", year: "numeric" }).format(new Date(at));
+}
+
 /** "22 Nov 2026, 14:03" */
 export function dayTime(at: string, zone: string = UTC): string {
-  return `${day(at, zone)}, ${clockTime(at, zone).slice(0, 5)}`;
+  return format(zone, { ...DAY, ...CLOCK }).format(new Date(at));
+}
+
+/** "22 Nov 2026, 14:03:22" */
+export function exactTime(at: string, zone: string = UTC): string {
+  return format(zone, { ...DAY, ...CLOCK, second: "2-digit" }).format(new Date(at));
 }
 
 /** The zone as it is shown: "UTC" or "Europe/Berlin (UTC+1)". */
 export function zoneLabel(zone: string, at: Date): string {
   if (zone === UTC) return UTC;
-  const parts = format(zone, { timeZoneName: "shortOffset" }).formatToParts(at);
+  const parts = format(zone, { timeZoneName: "shortOffset" }, PLAIN).formatToParts(at);
   const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC");
   return offset === undefined ? zone : `${zone} (${offset})`;
 }
@@ -62,21 +81,22 @@ export function ago(at: string, nowMs: number): string {
 
 /** "1.84 s" or "214 ms" */
 export function duration(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${decimalText(ms / 1_000, 2)} s`;
 }
+
+const WALL = {
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+} as const;
 
 /** The milliseconds by which the wall clock of a zone is ahead of UTC at a time. */
 export function zoneOffsetMs(atMs: number, zone: string): number {
   if (zone === UTC) return 0;
-  const parts = format(zone, {
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hourCycle: "h23",
-  }).formatToParts(new Date(atMs));
+  const parts = format(zone, WALL, PLAIN).formatToParts(new Date(atMs));
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
   const wall = Date.UTC(
     of("year"),

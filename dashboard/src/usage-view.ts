@@ -4,9 +4,10 @@
 import { MEASURE_NAMES, MEASURES, OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
 import type { UsageReply } from "../../src/readings/usage.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
+import { nameOf } from "./name-of.ts";
 import { countText } from "./numbers.ts";
 import { COLOURS_MAX, OTHERS_COLOUR, seriesColour, serviceColour } from "./series-colours.ts";
-import { nameOf, t } from "./texts.ts";
+import { t } from "./texts.ts";
 import { duration } from "./time.ts";
 
 export const METRICS = ["cost", "calls", "tokens", "errors", "p95"] as const;
@@ -68,7 +69,7 @@ export function usageView(reply: UsageReply, metric: Metric, group: UsageGroup):
   const groups = shown.map((one, index): ShownGroup => {
     const values: (number | null)[] = times.map(() => (metric === "p95" ? null : 0));
     const texts: string[] = times.map(() =>
-      metric === "cost" ? "$0.00" : metric === "p95" ? "–" : "0",
+      metric === "cost" ? moneyText("0") : metric === "p95" ? "–" : "0",
     );
     for (const step of one.steps) {
       const at = place.get(Date.parse(step.at));

@@ -121,6 +121,7 @@ async function forward(
     // The frame has checked that the request comes from a page of ours.
     origin: identity.origin,
     cookie: request.headers.get("cookie") ?? "",
+    "accept-language": request.headers.get("accept-language")?.slice(0, 512) ?? "",
     "user-agent": request.headers.get("user-agent")?.slice(0, 512) ?? "",
     [ORIGIN_HEADER]: request.headers.get("origin") ?? "",
     [IP_HEADER]: clientIp,

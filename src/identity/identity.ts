@@ -7,6 +7,7 @@ import type { ReadBrand } from "../core/brand/brand.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash, newToken } from "../core/console-tokens.ts";
 import { newSuffix, type RandomBytes } from "../core/ids.ts";
+import { languageOf } from "../core/languages.ts";
 import type { Log } from "../core/log.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { ClientInfo } from "../http/client-info.ts";
@@ -361,6 +362,8 @@ export class Identity implements People, AttemptLimitsDeps {
       (email) => this.#origin({ email, network, device }, info),
     );
     if (opened !== null) await onOpened(opened);
+    if (headers === null) return;
+    await this.store.setFirstLanguage(personId, languageOf(headers, this.config.brand().languages));
   }
 
   #infoOf(headers: Headers | null): ClientInfo | null {

@@ -1,6 +1,6 @@
 // Explains the refusal or failure of a call in words, with a step that would help.
 
-import { ERRORS, isErrorCode } from "../core/errors.ts";
+import { ERRORS, type ErrorCode, isErrorCode } from "../core/errors.ts";
 import { nullable, text, type WireOf } from "../core/records.ts";
 import { SUMMARY_CODE } from "../store/usage/log-rows.ts";
 
@@ -12,7 +12,7 @@ export const Refusal = {
 };
 
 /** The limits by their names in the log, in words. */
-const LIMITS: Readonly<Record<string, string>> = {
+const LIMITS = {
   requests: "the requests of the key, or of the account, in 60 seconds or a UTC day",
   budget: "the key's monthly limit",
   cap: "the account's monthly limit",
@@ -26,9 +26,12 @@ const LIMITS: Readonly<Record<string, string>> = {
   tokens: "the tokens of the key in 60 seconds",
   minute: "the messages of a minute",
   day: "the recipients, or the idempotency keys, of a day",
-};
+} as const;
 
-const HELP: Readonly<Record<string, string>> = {
+/** The limits that have words. */
+export type LimitName = keyof typeof LIMITS;
+
+const HELP = {
   insufficient_credits:
     "Top up, or ask for fewer output tokens: the most that it can cost is held.",
   key_budget_exceeded: "Raise the key's budget, wait until it renews, or use another key.",
@@ -46,7 +49,10 @@ const HELP: Readonly<Record<string, string>> = {
   idempotency_in_progress: "Send the same request again after a pause.",
   idempotency_already_charged: "The first request is in the log, with what it cost.",
   too_many_idempotency_keys: "Wait until the UTC day ends, or send calls without a key.",
-};
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+/** The codes that a step of the caller would mend. */
+export type MendedCode = keyof typeof HELP;
 
 const DOCS = "/docs/api#errors";
 const SERVER_FAULT = 500;
@@ -70,8 +76,10 @@ function sentences(code: string, limit: string | null, status: number): string {
   }
   const what = status >= SERVER_FAULT ? "Failed" : "Refused";
   const when = isErrorCode(code) ? `${what}: ${ERRORS[code].when}.` : `${what}: ${code}.`;
-  const name = limit === null ? null : (LIMITS[limit] ?? limit);
+  const limits: Readonly<Record<string, string>> = LIMITS;
+  const name = limit === null ? null : (limits[limit] ?? limit);
   const reached = name === null ? "" : ` The limit is ${name}.`;
-  const help = HELP[code];
+  const helps: Readonly<Record<string, string>> = HELP;
+  const help = helps[code];
   return `${when}${reached}${help === undefined ? "" : ` ${help}`}`;
 }

@@ -75,7 +75,10 @@ async function refusalOf(response: Response): Promise<RequestError> {
   const outer = isRecord(body) ? body : {};
   const error = isRecord(outer.error) ? outer.error : outer;
   const code = typeof error.code === "string" ? error.code : `http_${response.status}`;
-  const message = typeof error.message === "string" ? error.message : t.states.unreadable;
+  const message =
+    typeof error.message === "string"
+      ? t.refusals.message(code, error.message)
+      : t.states.unreadable;
   const seconds = retry === null ? null : Number(retry);
   const { status } = response;
   return new RequestError(message, { status, code, requestId, retryAfterSeconds: seconds });

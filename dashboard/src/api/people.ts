@@ -2,6 +2,7 @@
 
 import type { SessionsReply } from "../../../src/console/people/people-schema.ts";
 import type { Role } from "../../../src/core/access/roles.ts";
+import type { Language } from "../../../src/core/languages.ts";
 import type { MailedReply } from "./auth.ts";
 import { get, post } from "./client.ts";
 import { ACCOUNTS, ME, ofAccount } from "./queries.ts";
@@ -45,6 +46,11 @@ export async function closeAccount(account: string): Promise<void> {
 
 export async function changeName(name: string): Promise<void> {
   await post(`${ME}/name`, { name });
+}
+
+/** Shows pages and writes mails to this person in a language. */
+export async function changeLanguage(language: Language): Promise<void> {
+  await post(`${ME}/language`, { language });
 }
 
 /** A password, or a code that was mailed. */

@@ -1,5 +1,6 @@
 // Calls of the API from the playground. The server makes them with a key that the page never sees.
 
+import { t } from "../texts.ts";
 import { post, postRaw, RequestError } from "./client.ts";
 import { ofAccount } from "./queries.ts";
 
@@ -51,7 +52,6 @@ export interface StreamEnd {
 
 const NANO_DIGITS = 9;
 const DONE = "[DONE]";
-const BROKEN = "The answer broke off. What has come of it is charged; the receipt tells how much.";
 
 interface StreamTerms {
   /** Called with each piece of the answer. */
@@ -67,14 +67,22 @@ export async function streamChat(
 ): Promise<StreamEnd> {
   const response = await postRaw(ofAccount(account, "playground"), call, signal);
   const requestId = response.headers.get("x-request-id");
-  const broken = new RequestError(BROKEN, { status: 0, code: "broken_off", requestId });
+  const broken = new RequestError(t.playground.broken, {
+    status: 0,
+    code: "broken_off",
+    requestId,
+  });
   let costUsd: string | null = null;
   try {
     for await (const data of eventsOf(response)) {
       if (data === DONE) return { requestId, costUsd, problem: null };
       const { choices, svc, error } = JSON.parse(data) as Chunk;
       if (error !== undefined) {
-        const problem = new RequestError(error.message, { status: 0, code: error.code, requestId });
+        const problem = new RequestError(t.refusals.message(error.code, error.message), {
+          status: 0,
+          code: error.code,
+          requestId,
+        });
         return { requestId, costUsd, problem };
       }
       const text = choices?.[0]?.delta?.content ?? "";

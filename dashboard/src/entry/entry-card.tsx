@@ -1,7 +1,32 @@
 // The card of the pages before sign-in.
 
 import type { ReactNode } from "react";
+import { LANGUAGES } from "../../../src/core/languages.ts";
+import { OFFERED, showIn } from "../language.ts";
+import { language } from "../locale.ts";
 import { Brand, BrandLinks } from "../parts/mark.tsx";
+import { t } from "../texts.ts";
+
+/** The languages of the pages, each by its own name. */
+function LanguageChoice() {
+  if (OFFERED.length < 2) return null;
+  return (
+    <fieldset className="entry-foot small languages" aria-label={t.nav.language}>
+      {OFFERED.map((one) => (
+        <button
+          key={one}
+          type="button"
+          lang={one}
+          className="link"
+          {...(one === language && { "aria-current": "true" })}
+          onClick={() => showIn(one)}
+        >
+          {LANGUAGES[one].name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
 
 interface EntryCardProps {
   readonly title: string;
@@ -26,6 +51,7 @@ export function EntryCard({ title, about, children, foot }: EntryCardProps) {
           {children}
         </div>
         {foot !== undefined && <div className="entry-foot small">{foot}</div>}
+        <LanguageChoice />
         <BrandLinks />
       </div>
     </main>

@@ -1,12 +1,14 @@
 // The windows of each key, and the tiers side by side.
 
+import { PLANS, TIERS } from "../../../src/core/access/limits.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
+import { nameOf } from "../name-of.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Meter } from "../parts/meter.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
-import { nameOf, t } from "../texts.ts";
+import { t } from "../texts.ts";
 
 interface TableProps {
   readonly limits: LimitsReply;
@@ -36,25 +38,31 @@ export function KeyWindows({ limits: { requests } }: TableProps) {
 
 type Tier = LimitsReply["tiers"][number];
 
-const TIERS: readonly Column<Tier>[] = columnsOf(t.work.limits.tierColumns, {
-  tier: ({ name, is_current: isCurrent }) => (
-    <>
-      <span className="strong">{t.work.capital(name)}</span>{" "}
-      {isCurrent && <Tag tone="paid">{t.work.limits.yours}</Tag>}
-    </>
-  ),
-  requests: { count: "requests_per_minute" },
-  streams: { count: "streams" },
-  cap: "monthly_cap_usd",
-  services: ({ services }) => services.map((one) => nameOf(t.scopes, one)).join(", "),
-  unlock: "unlock",
-});
+function tierColumns(kind: LimitsReply["tier"]["kind"]): readonly Column<Tier>[] {
+  const tiers = kind === "plan" ? Object.values(PLANS) : TIERS;
+  return columnsOf(t.work.limits.tierColumns, {
+    tier: ({ name, is_current: isCurrent }) => (
+      <>
+        <span className="strong">{t.work.capital(name)}</span>{" "}
+        {isCurrent && <Tag tone="paid">{t.work.limits.yours}</Tag>}
+      </>
+    ),
+    requests: { count: "requests_per_minute" },
+    streams: { count: "streams" },
+    cap: "monthly_cap_usd",
+    services: ({ services }) => services.map((one) => nameOf(t.scopes, one)).join(", "),
+    unlock({ name, unlock }) {
+      const tier = tiers.find((one) => one.name === name);
+      return tier === undefined ? unlock : t.work.limits.unlock(tier);
+    },
+  });
+}
 
-export function TierTable({ limits: { tiers } }: TableProps) {
+export function TierTable({ limits: { tier, tiers } }: TableProps) {
   return (
     <Panel title={t.work.limits.tiers}>
       <Table
-        columns={TIERS}
+        columns={tierColumns(tier.kind)}
         rows={tiers}
         keyOf={({ name }) => name}
         isOpen={({ is_current: isCurrent }) => isCurrent}

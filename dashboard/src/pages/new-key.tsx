@@ -8,6 +8,7 @@ import type { NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { KeysReply } from "../../../src/readings/keys.ts";
 import { createKey } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
+import { nameOf } from "../name-of.ts";
 import { newKeys } from "../new-keys.ts";
 import { type Change, DialogFoot, useChange, whenIdle } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
@@ -17,7 +18,7 @@ import { Notice } from "../parts/panel.tsx";
 import { TextField, useTyped, useTypedUsd } from "../parts/text-field.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { envLines, sdkBase } from "../snippets.ts";
-import { nameOf, t } from "../texts.ts";
+import { t } from "../texts.ts";
 import { Snippets } from "./first-steps.tsx";
 
 interface NewKeyProps {

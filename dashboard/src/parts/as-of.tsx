@@ -1,6 +1,6 @@
 // "as of 14:03:22 UTC, 0.4 s behind": how old the figures of a page are.
 
-import { countText } from "../numbers.ts";
+import { countText, decimalText } from "../numbers.ts";
 import { t } from "../texts.ts";
 import { clockTime, UTC, zoneLabel } from "../time.ts";
 
@@ -13,7 +13,7 @@ interface AsOfProps {
 export function AsOf({ value, zone = UTC }: AsOfProps) {
   if (value === undefined) return <span>{t.states.asOfLoading}</span>;
   const seconds = value.behind_seconds;
-  const behind = seconds < 10 ? seconds.toFixed(1) : countText(Math.round(seconds));
+  const behind = seconds < 10 ? decimalText(seconds, 1) : countText(Math.round(seconds));
   const time = clockTime(value.at, zone);
   return (
     <span className="tabular" title={value.at}>

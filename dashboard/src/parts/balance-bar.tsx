@@ -1,6 +1,6 @@
 // The balance bar: paid, free, held and owed. It looks the same wherever an account is shown.
 
-import { nanoOf, sumUsd } from "../money.ts";
+import { moneyText, nanoOf, sumUsd } from "../money.ts";
 import { t } from "../texts.ts";
 import { shortDay } from "../time.ts";
 import { Money } from "./money.tsx";
@@ -27,7 +27,7 @@ function amountOf(balance: BalanceFigures, part: Part): string {
 export function BalanceBar({ balance, thin }: { balance: BalanceFigures; thin?: boolean }) {
   const total = nanoOf(sumUsd(PARTS.map((part) => amountOf(balance, part))));
   const label = PARTS.filter((part) => nanoOf(amountOf(balance, part)) > 0n)
-    .map((part) => `${t.balance.parts[part]} $${amountOf(balance, part)}`)
+    .map((part) => `${t.balance.parts[part]} ${moneyText(amountOf(balance, part))}`)
     .join(", ");
   return (
     <div

@@ -6,6 +6,7 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import type { UsageStep } from "../../../src/core/usage-query.ts";
 import { axisMoney } from "../money.ts";
+import { numberFormat } from "../numbers.ts";
 import { stepLabel } from "../step-names.ts";
 import { duration } from "../time.ts";
 import type { Metric, UsageView } from "../usage-view.ts";
@@ -175,5 +176,5 @@ function axisText(mark: number, metric: Metric): string {
   if (metric === "cost") return axisMoney(mark);
   if (metric === "p95") return duration(mark);
   if (mark % 1 !== 0) return "";
-  return mark.toLocaleString("en", { notation: "compact" });
+  return numberFormat({ notation: "compact" }).format(mark);
 }

@@ -10,12 +10,13 @@ interface MoneyProps {
 
 /** Writes an amount exactly; nothing is rounded away. */
 export function Money({ usd, signed = false }: MoneyProps) {
-  const { sign, plain, fine } = moneyParts(usd, signed);
+  const { sign, plain, fine, after } = moneyParts(usd, signed);
   return (
     <span className="money">
       {sign}
       {plain}
       {fine !== "" && <span className="money-fine">{fine}</span>}
+      {after}
     </span>
   );
 }

@@ -1,8 +1,9 @@
 // Requests as rows: time, what was called, with which key, the result, and the exact cost.
 
 import type { RequestsReply } from "../../../src/readings/requests.ts";
+import { nameOf } from "../name-of.ts";
 import { countText } from "../numbers.ts";
-import { nameOf, t } from "../texts.ts";
+import { t } from "../texts.ts";
 import { clockTime, duration, shortDay, zoneLabel } from "../time.ts";
 import { useZone } from "../zone.ts";
 import { type Column, columnsOf } from "./columns.tsx";

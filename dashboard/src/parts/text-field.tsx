@@ -4,7 +4,7 @@
 import { PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { FORM_FIELDS, type FormField } from "../../../src/core/text/form-fields.ts";
-import { typedUsd } from "../money.ts";
+import { typedUsd, typingOf } from "../money.ts";
 import { t } from "../texts.ts";
 
 type RuleName = keyof typeof FORM_FIELDS;
@@ -42,7 +42,7 @@ export function useTypedUsd(
   initial = "",
   check: (usd: string) => string | null = () => null,
 ): Typed {
-  const [text, type] = useState(initial);
+  const [text, type] = useState(typingOf(initial));
   const usd = typedUsd(text);
   const wrong = usd === null ? t.fields.wrongAmount : check(usd);
   const problem = text.trim() === "" ? null : wrong;

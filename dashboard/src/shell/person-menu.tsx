@@ -2,9 +2,42 @@
 
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import type { ReactNode } from "react";
+import { LANGUAGES, type Language } from "../../../src/core/languages.ts";
+import { changeLanguage } from "../api/people.ts";
+import { IS_OPERATORS } from "../api/queries.ts";
+import { OFFERED, showIn } from "../language.ts";
+import { language } from "../locale.ts";
+import { say } from "../parts/ask.tsx";
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { leave } from "./leave.ts";
+
+/** The languages that a person can choose; the choice holds for their mails, too. */
+function LanguageItems() {
+  const choose = async (chosen: Language) => {
+    try {
+      await changeLanguage(chosen);
+    } catch (error) {
+      return say(error instanceof Error ? error.message : String(error));
+    }
+    showIn(chosen);
+  };
+  return (
+    <>
+      <Menu.Label>{t.nav.language}</Menu.Label>
+      {OFFERED.map((one) => (
+        <Menu.Item
+          key={one}
+          lang={one}
+          onClick={() => void choose(one)}
+          rightSection={one === language ? <span aria-hidden="true">✓</span> : null}
+        >
+          {LANGUAGES[one].name}
+        </Menu.Item>
+      ))}
+    </>
+  );
+}
 
 interface PersonMenuProps {
   /** Its first items. */
@@ -34,6 +67,7 @@ export function PersonMenu({ children }: PersonMenuProps) {
             {t.nav.scheme[scheme]}
           </Menu.Item>
         ))}
+        {!IS_OPERATORS && OFFERED.length > 1 && <LanguageItems />}
         <Menu.Divider />
         <Menu.Item onClick={() => void leave()}>{t.nav.signOut}</Menu.Item>
       </Menu.Dropdown>

@@ -2,6 +2,7 @@
 // pages.
 
 import { ROLES } from "../../core/access/roles.ts";
+import { LANGUAGE_TAGS } from "../../core/languages.ts";
 import { PROVIDER_NAMES } from "../../core/money/payment-names.ts";
 import { list, reply, time } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, Type, text } from "../../http/schema.ts";
@@ -11,6 +12,11 @@ export const Me = reply({
     id: text(),
     email: text(),
     name: text(),
+    language: nullable(
+      oneOf(LANGUAGE_TAGS, {
+        description: "Of their pages and mails; null if it is not offered here any more",
+      }),
+    ),
     is_operator: Type.Boolean(),
     has_two_factor: Type.Boolean({ description: "The app for codes is on" }),
     second_factor: oneOf(["on", "off", "needs_link"], {
@@ -53,6 +59,7 @@ export const ME_EXAMPLE: MeReply = {
     id: "person_7n42DGM5Tflk9n8mt7Fhc7",
     email: "ada@example.com",
     name: "Ada",
+    language: "en",
     is_operator: false,
     has_two_factor: false,
     second_factor: "off",

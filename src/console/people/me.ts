@@ -4,6 +4,7 @@ import project from "../../../package.json";
 import { wait } from "../../core/clock.ts";
 import { ConsoleError } from "../../core/console-errors.ts";
 import { ApiError } from "../../core/errors.ts";
+import { type Language, offeredLanguage } from "../../core/languages.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import {
   type PersonContext,
@@ -22,6 +23,7 @@ import {
   Changed,
   Email,
   EmailBody,
+  LanguageBody,
   Mailed,
   NameBody,
   NewEmailBody,
@@ -62,6 +64,7 @@ const me = personEndpoint({
         id: person.personId,
         email: person.email,
         name: person.name,
+        language: offeredLanguage(row?.language, deps.identity.config.brand().languages),
         is_operator: person.isOperator,
         has_two_factor: row?.twoFactorEnabled === true,
         second_factor: secondFactorOf(person, row?.hasFactor === true),
@@ -101,6 +104,25 @@ const renameMe = personEndpoint({
   examples: [{ ...OK_EXAMPLE, body: { name: "Ada" } }],
   async run({ deps, person }: Context, { name }: { readonly name: string }) {
     await deps.identity.store.rename(person.personId, name.trim());
+    return { ok: true };
+  },
+});
+
+const chooseLanguage = personEndpoint({
+  id: "chooseLanguage",
+  method: "POST",
+  path: `${PATH}/language`,
+  summary: "Choose the language of one's own pages and mails",
+  body: jsonBody(LanguageBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Changed,
+  examples: [{ ...OK_EXAMPLE, body: { language: "de" } }],
+  async run({ deps, person }: Context, { language }: { readonly language: Language }) {
+    const offered = deps.identity.config.brand().languages;
+    if (!offered.includes(language)) {
+      const message = `language must be one of ${offered.join(", ")}: others are not offered here`;
+      throw new ApiError("invalid_parameter", message, { param: "language" });
+    }
+    await deps.identity.store.setLanguage(person.personId, language);
     return { ok: true };
   },
 });
@@ -235,6 +257,7 @@ const endOtherSessions = personEndpoint({
 export const ME_ENDPOINTS = [
   me,
   renameMe,
+  chooseLanguage,
   prove,
   askForEmail,
   changeEmail,

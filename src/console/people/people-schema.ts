@@ -1,5 +1,6 @@
 // Defines the bodies with which people change themselves and their accounts.
 
+import { LANGUAGE_TAGS } from "../../core/languages.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { list, reply, time, usd } from "../../http/console/fields.ts";
 import {
@@ -18,6 +19,7 @@ export const NameBody = Type.Object(
   { name: nameText(FORM_FIELDS.name.charactersMax, { description: "A name" }) },
   strict,
 );
+export const LanguageBody = Type.Object({ language: oneOf(LANGUAGE_TAGS) }, strict);
 export const EmailBody = Type.Object(
   { email: text({ maxLength: FORM_FIELDS.email.charactersMax }) },
   strict,

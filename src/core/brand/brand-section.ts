@@ -3,6 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed } from "../configuration/fields.ts";
 import { type Refuse, urlOf } from "../configuration/section.ts";
+import { LANGUAGE_TAGS, type OfferedLanguages } from "../languages.ts";
 import { parseAddress } from "../text/mail-address.ts";
 import { type Brand, type BrandLink, DEFAULT_BRAND, DOCS_SHOWN } from "./brand.ts";
 import { type Accent, type Colour, faintPair, type Scheme } from "./colours.ts";
@@ -63,6 +64,15 @@ const BrandFile = Type.Object(
     support_email: Type.Optional(
       Type.String({ maxLength: 254, description: "Where customers ask for help" }),
     ),
+    languages: Type.Optional(
+      Type.Array(Type.Union(LANGUAGE_TAGS.map((tag) => Type.Literal(tag))), {
+        minItems: 1,
+        uniqueItems: true,
+        description:
+          "The languages of pages and mails; the first one serves whoever asks for no other",
+        errorMessage: `must be a list of different languages out of ${LANGUAGE_TAGS.join(", ")}`,
+      }),
+    ),
     terms_url: Type.Optional(webAddress("The terms of use")),
     privacy_url: Type.Optional(webAddress("The privacy notice")),
     imprint_url: Type.Optional(webAddress("The imprint")),
@@ -114,6 +124,7 @@ export function readBrand(file: BrandFields | undefined, refuse: Refuse): Brand 
     logo: file.logo_svg === undefined ? null : logoOf(file.logo_svg, refuse),
     accent: accentOf(file.accent, refuse),
     supportEmail: supportOf(file.support_email, refuse),
+    languages: languagesOf(file),
     links: linksOf(file, refuse),
     hasFrontPage: file.front_page ?? true,
     isListed: file.search_engines ?? true,
@@ -143,6 +154,11 @@ function supportOf(text: string | undefined, refuse: Refuse): string | null {
   if (text === undefined) return null;
   const parsed = parseAddress(text);
   return typeof parsed === "string" ? refuse("/brand/support_email", parsed) : parsed.address;
+}
+
+function languagesOf({ languages = [] }: BrandFields): OfferedLanguages {
+  const [first, ...others] = languages;
+  return first === undefined ? DEFAULT_BRAND.languages : [first, ...others];
 }
 
 function linksOf(file: BrandFields, refuse: Refuse): BrandLink[] {

@@ -1,6 +1,7 @@
 // The brand of an installation: what its pages, mails and documents call the service, and how they
 // look. Every place that names the service to people reads it here (D-760).
 
+import { ALL_LANGUAGES, type OfferedLanguages } from "../languages.ts";
 import type { Accent } from "./colours.ts";
 import type { Logo } from "./logo.ts";
 
@@ -23,6 +24,8 @@ export interface Brand {
   readonly logo: Logo | null;
   readonly accent: Accent;
   readonly supportEmail: string | null;
+  /** Those of pages and mails; the first one for whoever asks for none of them. */
+  readonly languages: OfferedLanguages;
   /** Terms, privacy and imprint first, as far as they are given. */
   readonly links: readonly BrandLink[];
   /** False if `/` leads to the dashboard. */
@@ -53,6 +56,7 @@ export const DEFAULT_BRAND: Brand = {
   logo: null,
   accent: { light: "#0b6b50", dark: "#39b58a" },
   supportEmail: null,
+  languages: ALL_LANGUAGES,
   links: [],
   hasFrontPage: true,
   isListed: true,

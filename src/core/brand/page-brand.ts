@@ -1,6 +1,7 @@
 // Gives the pages of the dashboard the brand: in a meta element of the page, and as the colours of
 // its styles.
 
+import type { OfferedLanguages } from "../languages.ts";
 import type { Brand, BrandLink } from "./brand.ts";
 import { DEFAULT_BRAND } from "./brand.ts";
 import { type Colour, shadesOf, tintOf } from "./colours.ts";
@@ -13,17 +14,19 @@ export interface PageBrand {
   /** The shades of the accent for the component library; null for ours. */
   readonly shades: readonly Colour[] | null;
   readonly supportEmail: string | null;
+  readonly languages: OfferedLanguages;
   readonly links: readonly BrandLink[];
 }
 
 /** The brand as pages read it. */
 export function pageBrand(brand: Brand): PageBrand {
-  const { name, logo, accent, supportEmail, links } = brand;
+  const { name, logo, accent, supportEmail, languages, links } = brand;
   return {
     name,
     logo: logo === null ? null : logoAddress(brand),
     shades: hasOwnAccent(brand) ? shadesOf(accent) : null,
     supportEmail,
+    languages,
     links,
   };
 }

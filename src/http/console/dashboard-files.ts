@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { LANGUAGE_TAGS, type Language } from "../../core/languages.ts";
 
 /** The address of the dashboard. */
 export const DASHBOARD_PATH = "/dashboard";
@@ -16,12 +17,17 @@ export function dashboardPlaces(directory: string) {
   return { builds, current: join(builds, "version") };
 }
 
+/** The file of the page in a language. */
+export function pageFile(language: Language): string {
+  return `page-${language}.html`;
+}
+
 /** The folder of the pages to serve; null if no build was ever finished. */
 export function dashboardFolder(directory: string): string | null {
   const { builds, current } = dashboardPlaces(directory);
   if (!existsSync(current)) return null;
   const folder = join(builds, readFileSync(current, "utf8"));
-  return existsSync(join(folder, "page.html")) ? folder : null;
+  return LANGUAGE_TAGS.every((one) => existsSync(join(folder, pageFile(one)))) ? folder : null;
 }
 
 /** A file as it is sent; a compressed form is null if it would not be smaller. */
@@ -33,8 +39,8 @@ export interface DashboardAsset {
 }
 
 export interface DashboardFiles {
-  /** The HTML page, in which NONCE stands for the nonce of the answer. */
-  readonly page: string;
+  /** The HTML page in each language, in which NONCE stands for the nonce of the answer. */
+  readonly pages: Readonly<Record<Language, string>>;
   readonly assets: ReadonlyMap<string, DashboardAsset>;
 }
 
@@ -69,7 +75,10 @@ function readDashboard(directory: string): DashboardFiles | null {
       brotli: existsSync(`${path}.br`) ? read(`${path}.br`) : null,
     });
   }
-  return { page: readFileSync(join(folder, "page.html"), "utf8"), assets };
+  const pages = Object.fromEntries(
+    LANGUAGE_TAGS.map((one) => [one, readFileSync(join(folder, pageFile(one)), "utf8")]),
+  ) as Record<Language, string>;
+  return { pages, assets };
 }
 
 function read(path: string): Uint8Array<ArrayBuffer> {

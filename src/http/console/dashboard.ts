@@ -4,6 +4,7 @@ import type { Brand } from "../../core/brand/brand.ts";
 import { logoAddress } from "../../core/brand/mark.ts";
 import { pageBrand, pageStyle } from "../../core/brand/page-brand.ts";
 import type { RandomBytes } from "../../core/ids.ts";
+import { languageOf } from "../../core/languages.ts";
 import { escapeHtml } from "../../core/text/html.ts";
 import { takes } from "../accepts.ts";
 import { plainEndpoint } from "../endpoint.ts";
@@ -69,7 +70,11 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
   const path = pathOf(request.url);
   if (!path.startsWith(ASSETS)) {
     const nonce = Buffer.from(random(NONCE_BYTES)).toString("base64");
-    return page(files, catalogue().brand, nonce);
+    const { brand } = catalogue();
+    const isOperators = /^\/operator(?:\/|$)/.test(path);
+    // The pages of operators are in English (D-818).
+    const language = isOperators ? "en" : languageOf(request.headers, brand.languages);
+    return page(files.pages[language], brand, nonce);
   }
   const asset = files.assets.get(path.slice(ASSETS.length));
   if (asset === undefined)
@@ -81,7 +86,7 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
  * Serves the page, which may only talk to this server; the nonce allows its styles and its first
  * script.
  */
-function page({ page: html }: DashboardFiles, brand: Brand, nonce: string): Response {
+function page(html: string, brand: Brand, nonce: string): Response {
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'nonce-${nonce}'`,
@@ -108,6 +113,7 @@ function page({ page: html }: DashboardFiles, brand: Brand, nonce: string): Resp
       ...COMMON,
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
+      vary: "accept-language, cookie",
       "content-security-policy": policy.join("; "),
       "cross-origin-opener-policy": "same-origin",
       "referrer-policy": "same-origin",

@@ -2,6 +2,7 @@
 
 import { and, asc, desc, eq, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
 import type { Role } from "../../core/access/roles.ts";
+import type { Language } from "../../core/languages.ts";
 import { moveMails } from "../accounts/account-mails.ts";
 import type { AccountRow } from "../accounts/accounts.ts";
 import type { Database } from "../servers/database.ts";
@@ -22,7 +23,7 @@ import {
 type Person = Readonly<typeof people.$inferSelect>;
 
 export interface PersonRow
-  extends Pick<Person, "id" | "email" | "name" | "isOperator" | "twoFactorEnabled"> {
+  extends Pick<Person, "id" | "email" | "name" | "isOperator" | "twoFactorEnabled" | "language"> {
   readonly hasPasskey: boolean;
   /** True if the person has any second factor: an app or a passkey. */
   readonly hasFactor: boolean;
@@ -36,6 +37,7 @@ const PERSON = {
   name: people.name,
   isOperator: people.isOperator,
   twoFactorEnabled: people.twoFactorEnabled,
+  language: people.language,
   hasPasskey: HAS_PASSKEY,
   hasFactor: sql<boolean>`(two_factor_enabled OR ${HAS_PASSKEY})`,
 };
@@ -146,6 +148,18 @@ export class PeopleStore {
 
   async rename(personId: string, name: string): Promise<void> {
     await this.database.db.update(people).set({ name }).where(eq(people.id, personId));
+  }
+
+  async setLanguage(personId: string, language: Language): Promise<void> {
+    await this.database.db.update(people).set({ language }).where(eq(people.id, personId));
+  }
+
+  /** Sets the language of a person who has none yet. */
+  async setFirstLanguage(personId: string, language: Language): Promise<void> {
+    await this.database.db
+      .update(people)
+      .set({ language })
+      .where(and(eq(people.id, personId), isNull(people.language)));
   }
 
   /** The role in the transaction of a change; null for a person who is no member. */

@@ -26,6 +26,8 @@ export const people = pgTable("people", {
   image: text("image"),
   twoFactorEnabled: boolean("two_factor_enabled").notNull().default(false),
   isOperator: boolean("is_operator").notNull().default(false),
+  /** The tag of the language of their pages and mails; null until the first session. */
+  language: text("language"),
   /** When the first account was opened for the person; null until the first session. */
   openedAt: at("opened_at"),
   createdAt: at("created_at").notNull().defaultNow(),

@@ -23,8 +23,8 @@ export interface BrowserStage {
   operator(email: string): Promise<Visitor>;
   /** A link from the command line, which signs a person in once. */
   link(email: string, next?: string): Promise<string>;
-  /** A window without a session, at the product or at another address of it. */
-  visitor(base?: string): Promise<Visitor>;
+  /** A window without a session, at the product or at another address of it, in a language. */
+  visitor(base?: string, locale?: string): Promise<Visitor>;
 }
 
 /** Opens a stage until the end of the file, with further settings for the product. */
@@ -42,7 +42,7 @@ export async function sharedStage(
 }
 
 function stageOf(running: DashboardProduct, browser: Browser): BrowserStage {
-  const visitor = (base = running.url) => Visitor.open(browser, base);
+  const visitor = (base = running.url, locale?: string) => Visitor.open(browser, base, locale);
   const person = async (email: string) => {
     const one = await visitor();
     return { visitor: one, account: await one.signUp(email) };

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { texts as english, type Texts } from "../../../dashboard/src/texts/en/english.ts";
 
 /** Outside the repository; pictures are for people, made only on request because they take long. */
 const SCREENSHOTS = join(import.meta.dir, "../../../.farebox/screenshots");
@@ -40,9 +41,11 @@ export class Visitor implements AsyncDisposable {
     });
   }
 
-  static async open(browser: Browser, base: string): Promise<Visitor> {
+  /** A window of a browser whose person reads this language; by default English. */
+  static async open(browser: Browser, base: string, locale = "en-US"): Promise<Visitor> {
     const context = await browser.newContext({
       viewport: WIDE,
+      locale,
       acceptDownloads: true,
       reducedMotion: "reduce",
     });
@@ -90,15 +93,18 @@ export class Visitor implements AsyncDisposable {
     return ((await locator.textContent()) ?? "").trim();
   }
 
-  /** Signs up by the form and the mailed link. Returns the id of the new account. */
-  async signUp(email: string): Promise<string> {
+  /**
+   * Signs up by the form and the mailed link, in the language of the pages. Returns the id of the new
+   * account.
+   */
+  async signUp(email: string, { entry }: Pick<Texts, "entry"> = english): Promise<string> {
     await this.go("sign-up");
-    await this.field(/^Name/).fill(email.split("@")[0] ?? "");
-    await this.field(/^E-mail/).fill(email);
+    await this.page.getByLabel(entry.name).fill(email.split("@")[0] ?? "");
+    await this.page.getByLabel(entry.email).fill(email);
     await this.page.locator("input[name=password]").fill(PASSWORD);
-    await this.button("Create an account").click();
-    await this.page.getByRole("link", { name: "the link" }).click();
-    await this.button("Verify and continue").click();
+    await this.button(entry.signUp).click();
+    await this.page.getByRole("link", { name: entry.openMailed }).click();
+    await this.button(entry.verifyAction).click();
     await this.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);
     return /acct_\w+/.exec(this.page.url())?.[0] ?? "";
   }

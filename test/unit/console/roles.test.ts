@@ -31,6 +31,7 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
   signOut: null,
   me: null,
   renameMe: null,
+  chooseLanguage: null,
   proveMe: null,
   askForEmailChange: null,
   changeEmail: null,

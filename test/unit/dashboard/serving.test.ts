@@ -3,16 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import {
-  buildDashboard,
-  isDashboardBuilt,
-  staticImports,
-} from "../../../scripts/build-dashboard.ts";
+import { buildDashboard, isDashboardBuilt } from "../../../scripts/build-dashboard.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
+import { LANGUAGE_TAGS, type Language } from "../../../src/core/languages.ts";
 import {
   dashboardFolder,
   dashboardPlaces,
   openDashboard,
+  pageFile,
 } from "../../../src/http/console/dashboard-files.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { appAlone } from "../../support/api/app-alone.ts";
@@ -31,7 +29,9 @@ const { builds, current } = dashboardPlaces(folder);
 /** The leftovers of other builds: one was killed, one goes on, and one is of former sources. */
 const LEFT = ["draft-stale1", "draft-fresh1", "former"] as const;
 for (const name of LEFT) mkdirSync(join(builds, name), { recursive: true });
-writeFileSync(join(builds, "former", "page.html"), "former page");
+for (const one of LANGUAGE_TAGS) {
+  writeFileSync(join(builds, "former", pageFile(one)), "former page");
+}
 mkdirSync(join(builds, "former", "assets"));
 writeFileSync(current, "former");
 for (const name of ["draft-stale1", "former"]) utimesSync(join(builds, name), 0, 0);
@@ -39,11 +39,11 @@ for (const name of ["draft-stale1", "former"]) utimesSync(join(builds, name), 0,
 /** Builds, and returns the identity of the page's file: a replaced file has another inode. */
 async function build(): Promise<number> {
   await buildDashboard(folder);
-  return statSync(join(dashboardFolder(folder) ?? "", "page.html")).ino;
+  return statSync(join(dashboardFolder(folder) ?? "", pageFile("en"))).ino;
 }
 
 const served = new Set<string>();
-const watching = setInterval(() => served.add(openDashboard(folder)()?.page ?? "none"), 1);
+const watching = setInterval(() => served.add(openDashboard(folder)()?.pages.en ?? "none"), 1);
 const pages = await Promise.all([build(), build()]);
 clearInterval(watching);
 const assets = join(dashboardFolder(folder) ?? "", "assets");
@@ -52,6 +52,13 @@ const { get } = appAlone({ dashboard: openDashboard(folder) });
 async function mainScript(): Promise<string> {
   const html = await (await get("/dashboard")).text();
   return /<script type="module" src="[^"]*\/([^"/]+)">/.exec(html)?.[1] ?? "";
+}
+
+/** The scripts that the page of a language loads before it draws. */
+async function scriptsOf(language: Language): Promise<string[]> {
+  const html = await (await get("/dashboard", { "accept-language": language })).text();
+  const links = html.matchAll(/<link rel="modulepreload" href="[^"]*\/([^"/]+)">/g);
+  return [...links].map(([, name = ""]) => name);
 }
 
 test("a build is made once for the same sources", async () => {
@@ -71,13 +78,15 @@ test("a build removes old leftovers, and nothing else", () => {
 });
 
 test("the files of the first page stay within their budget", async () => {
-  const script = await mainScript();
-  const scripts = [script, ...staticImports(assets, script)];
   const sizeOf = (name: string) => readFileSync(join(assets, `${name}.gz`)).byteLength;
-  const scriptBytes = scripts.map(sizeOf).reduce((sum, one) => sum + one, 0);
   const styles = readdirSync(assets).filter((name) => name.endsWith(".css"));
   const styleBytes = styles.map(sizeOf).reduce((sum, one) => sum + one, 0);
-  expect(scriptBytes).toBeLessThan(SCRIPT_BYTES_MAX);
+  for (const language of LANGUAGE_TAGS) {
+    const scripts = await scriptsOf(language);
+    expect(scripts).toContain(await mainScript());
+    const bytes = scripts.map(sizeOf).reduce((sum, one) => sum + one, 0);
+    expect(bytes).toBeLessThan(SCRIPT_BYTES_MAX);
+  }
   expect(styleBytes).toBeLessThan(STYLE_BYTES_MAX);
 });
 
@@ -124,6 +133,58 @@ describe("the page", () => {
       nonces.push(nonce);
     }
     expect(nonces[0]).not.toBe(nonces[1]);
+  });
+});
+
+describe("the language of the page", () => {
+  const languageAt = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const html = await (await get(path, headers)).text();
+    return /<html lang="([^"]*)"/.exec(html)?.[1];
+  };
+
+  test("is the one chosen before, or else the one that the browser prefers", async () => {
+    for (const [headers, language] of [
+      [{}, "en"],
+      [{ "accept-language": "de-AT,en;q=0.5" }, "de"],
+      [{ "accept-language": "zh-CN,zh;q=0.9" }, "zh-Hans"],
+      [{ "accept-language": "fr,es;q=0.9" }, "en"],
+      [{ "accept-language": "de", cookie: "a=1; farebox-language=zh-Hans" }, "zh-Hans"],
+      [{ "accept-language": "de", cookie: "farebox-language=klingon" }, "de"],
+    ] as const) {
+      expect(await languageAt("/dashboard/sign-in", headers)).toBe(language);
+    }
+    const { headers } = await get("/dashboard");
+    expect(headers.get("vary")).toBe("accept-language, cookie");
+  });
+
+  test("is one that the brand offers, its first one for everybody else", async () => {
+    const brand = { ...DEFAULT_BRAND, languages: ["de", "en"] as const };
+    const catalogue = catalogueOf([MODEL], [], { brand });
+    const app = appAlone({ catalogue: () => catalogue, dashboard: openDashboard(folder) });
+    for (const [accepts, language] of [
+      ["zh-CN", "de"],
+      ["fr", "de"],
+      ["en-US", "en"],
+    ] as const) {
+      const html = await (await app.get("/dashboard", { "accept-language": accepts })).text();
+      expect(html).toContain(`<html lang="${language}"`);
+    }
+  });
+
+  test("is English for operators, whose pages have no other", async () => {
+    expect(await languageAt("/operator/health", { "accept-language": "de" })).toBe("en");
+  });
+
+  test("is the only one whose texts are loaded with it", async () => {
+    for (const [language, name] of [
+      ["en", "english"],
+      ["de", "german"],
+      ["zh-Hans", "chinese"],
+    ] as const) {
+      const scripts = await scriptsOf(language);
+      const names = scripts.map((one) => one.replace(/-\w+\.js$/, ""));
+      expect(names.filter((one) => /english|german|chinese/.test(one))).toEqual([name]);
+    }
   });
 });
 

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { loadTexts } from "../../../dashboard/src/texts.ts";
 import { usageView } from "../../../dashboard/src/usage-view.ts";
 import { sampleOf } from "../../../src/core/records.ts";
 import { Usage, type UsageReply } from "../../../src/readings/usage.ts";
 
+await loadTexts("en");
 const USAGE_EXAMPLE = sampleOf(Usage);
 const FIGURES = { ...USAGE_EXAMPLE.total, calls: 1, cost_usd: "0.1", p95_ms: 100 };
 

@@ -8,7 +8,7 @@ import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { RequestError } from "../../api/client.ts";
 import { chargeCard, startCheckout } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
-import { isZero, moneyText, nanoOf, sumUsd, usdOf } from "../../money.ts";
+import { dollarText, isZero, moneyText, nanoOf, sumUsd, usdOf } from "../../money.ts";
 import { DialogFoot, say, useChange, whenIdle } from "../../parts/ask.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -132,7 +132,7 @@ function AmountField({ amount, billing }: AmountProps) {
         aria-label={t.billing.amount}
         data={AMOUNTS.map((one) => ({
           value: one,
-          label: `$${one}`,
+          label: dollarText(one),
           disabled: amountProblem(one, billing) !== null,
         }))}
         value={AMOUNTS.find((one) => one === amount.value) ?? ""}

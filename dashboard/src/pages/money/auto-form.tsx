@@ -75,7 +75,7 @@ export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
         onChange={setCard}
       />
       <Checkbox
-        label={consent.text}
+        label={t.billing.consent(consent.version, consent.text)}
         checked={agreed}
         onChange={(event) => setAgreed(event.currentTarget.checked)}
       />

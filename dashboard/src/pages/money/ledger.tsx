@@ -6,13 +6,14 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LedgerReply } from "../../../../src/readings/ledger.ts";
 import { ledgerQuery } from "../../api/queries.ts";
+import { nameOf } from "../../name-of.ts";
 import { AsOf } from "../../parts/as-of.tsx";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
-import { nameOf, t } from "../../texts.ts";
+import { t } from "../../texts.ts";
 
 const KINDS = ["operations", "all"] as const;
 

@@ -2,12 +2,13 @@
 
 import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { isZero, moneyText } from "../../money.ts";
+import { nameOf } from "../../name-of.ts";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
-import { nameOf, t } from "../../texts.ts";
+import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 
 /** The server lists the newest so many payments, and top-ups. */

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { SERVICE_NAMES } from "../../../../src/core/access/services.ts";
 import { CALL_STATUSES } from "../../../../src/core/usage-query.ts";
 import { keysQuery } from "../../api/queries.ts";
-import { typedUsd } from "../../money.ts";
+import { typedUsd, typingOf } from "../../money.ts";
 import type { Fields } from "../../search-fields.ts";
 import { t } from "../../texts.ts";
 import { fromWall, isoOf, zoneOffsetMs } from "../../time.ts";
@@ -120,7 +120,7 @@ interface TypedFieldProps extends Omit<FieldProps, "fields"> {
 }
 
 function TypedField({ name, label, given, set, money }: TypedFieldProps) {
-  const [text, setText] = useState(given);
+  const [text, setText] = useState(money === true ? typingOf(given) : given);
   const value = money === true && text !== "" ? typedUsd(text) : text.trim();
   const apply = () => {
     if (value !== null && value !== given) set(name, value);

@@ -7,14 +7,15 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ReceiptReply } from "../../../../src/readings/receipt.ts";
 import { receiptQuery } from "../../api/queries.ts";
-import { isZero } from "../../money.ts";
+import { isZero, moneyText } from "../../money.ts";
+import { nameOf } from "../../name-of.ts";
 import { countText } from "../../numbers.ts";
 import { Copy } from "../../parts/code.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Facts, Tag } from "../../parts/panel.tsx";
-import { nameOf, t } from "../../texts.ts";
-import { clockTime, dayTime, duration, zoneLabel } from "../../time.ts";
+import { t } from "../../texts.ts";
+import { duration, exactTime, zoneLabel } from "../../time.ts";
 import { useZone } from "../../zone.ts";
 
 interface TicketProps {
@@ -101,7 +102,7 @@ function moneyRows(receipt: ReceiptReply): Row[] {
     rows.push([name, request.model]);
   }
   for (const line of lines)
-    rows.push([capitalised(line.what), <PriceLine key={line.what} line={line} />]);
+    rows.push([t.usage.ticket.line(line.what), <PriceLine key={line.what} line={line} />]);
   if (receipt.held_usd !== null) {
     rows.push([t.usage.ticket.returned, <Money key="back" usd={receipt.returned_usd} />]);
   }
@@ -118,10 +119,6 @@ function moneyRows(receipt: ReceiptReply): Row[] {
   return rows;
 }
 
-function capitalised(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-}
-
 const MILLION = 1_000_000;
 const THOUSAND = 1_000;
 
@@ -130,7 +127,7 @@ function PriceLine({ line }: { readonly line: ReceiptReply["lines"][number] }) {
   if (price === null || cost === null) return <span>{countText(units)}</span>;
   const unit = per === MILLION ? "/M" : per === THOUSAND ? "/k" : per === 1 ? "" : `/${per}`;
   return (
-    <span title={`$${cost}`}>
+    <span title={moneyText(cost)}>
       {countText(units)} × <Money usd={price} />
       {unit} = <Money usd={cost} />
     </span>
@@ -144,8 +141,7 @@ function TimingRows({ receipt: { request } }: { readonly receipt: ReceiptReply }
     [
       t.usage.ticket.at,
       <span key="at" title={request.at}>
-        {dayTime(request.at, zone)}
-        {clockTime(request.at, zone).slice(5)} {zoneLabel(zone, new Date(request.at))}
+        {exactTime(request.at, zone)} {zoneLabel(zone, new Date(request.at))}
       </span>,
     ],
     [t.usage.ticket.endpoint, <code key="endpoint">{request.endpoint}</code>],
@@ -196,7 +192,7 @@ function Refusal({ receipt, account }: ReceiptProps) {
       <p className="small strong">
         {isFault ? t.usage.ticket.whyFailed : t.usage.ticket.why}: <code>{refusal.code}</code>
       </p>
-      <p className="small">{refusal.explanation}</p>
+      <p className="small">{t.refusals.explanation(refusal, isFault)}</p>
       {isZero(receipt.charged_usd) && <p className="small">{t.usage.ticket.notCharged}</p>}
       <div className="row small">
         {mended !== undefined && (

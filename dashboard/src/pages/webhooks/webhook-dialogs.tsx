@@ -154,7 +154,12 @@ function TermsForm({ account, form, change, action, children, close }: TermsForm
           <Checkbox.Group label={t.webhooks.types} value={[...form.events]} onChange={form.choose}>
             <div className="choice">
               {types.map(({ type, about }) => (
-                <Checkbox key={type} value={type} label={type} description={about} />
+                <Checkbox
+                  key={type}
+                  value={type}
+                  label={type}
+                  description={t.webhooks.typeAbout(type, about)}
+                />
               ))}
             </div>
           </Checkbox.Group>

@@ -1,5 +1,9 @@
 // Texts of the overview, keys, models and limits.
 
+import { unlockWords } from "../../../../src/core/access/tier-words.ts";
+import { isZero, moneyText } from "../../money.ts";
+import { capital, dayCount } from "../words.ts";
+
 interface NextTier {
   readonly name: string;
   readonly paid_usd_missing: string;
@@ -7,12 +11,10 @@ interface NextTier {
   readonly unlocks: readonly string[];
 }
 
-const capital = (word: string) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
-
 /** "1 day", "12 days" */
-export function days(count: number): string {
-  const shown = count < 10 && count % 1 !== 0 ? count.toFixed(1) : Math.floor(count);
-  return `${shown} ${shown === 1 ? "day" : "days"}`;
+function days(count: number): string {
+  const shown = dayCount(count);
+  return `${shown} ${shown === "1" ? "day" : "days"}`;
 }
 
 export const workTexts = {
@@ -32,7 +34,7 @@ export const workTexts = {
   nextTier: "Next tier",
   next: ({ name, paid_usd_missing: missing, days_left: left, unlocks }: NextTier) => {
     const parts: string[] = [];
-    if (!/^0(\.0*)?$/.test(missing)) parts.push(`$${missing} more paid`);
+    if (!isZero(missing)) parts.push(`${moneyText(missing)} more paid`);
     if (left > 0) parts.push(days(left));
     const adds = unlocks.length === 0 ? "" : `; adds ${unlocks.join(", ")}`;
     return `${capital(name)}: ${parts.length === 0 ? "soon" : parts.join(" and ")}${adds}`;
@@ -219,6 +221,7 @@ export const workTexts = {
       services: "Services",
       unlock: "Unlocked by",
     },
+    unlock: unlockWords,
     yours: "yours",
   },
   budgets: {

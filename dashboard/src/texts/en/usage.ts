@@ -1,6 +1,6 @@
 // Texts of usage and requests.
 
-import { countText } from "../numbers.ts";
+import { countText } from "../../numbers.ts";
 export const usageTexts = {
   requestColumns: {
     time: "Time",
@@ -115,6 +115,7 @@ export const usageTexts = {
       key: "See the keys",
       tier: "See the tiers",
     },
+    line: (what: string) => `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`,
     copyId: "Copy id",
     id: "the id of the request",
     unknownPrices:

@@ -1,5 +1,7 @@
 // Texts of the webhooks.
 
+import type { WebhookEventType } from "../../../../src/core/webhooks/webhook-events.ts";
+
 export const webhookTexts = {
   about: "Addresses of yours that are notified of what happens to this account.",
   add: "Add a webhook",
@@ -24,6 +26,7 @@ export const webhookTexts = {
   note: "Note",
   notePlaceholder: "production",
   types: "Events",
+  typeAbout: (_: WebhookEventType, about: string) => about,
   enabled: "Send events to it",
   changed: "The webhook is changed.",
   secretTitle: "The secret of your webhook",

@@ -1,6 +1,7 @@
 // Texts of billing.
 
-import { moneyText } from "../money.ts";
+import { moneyText } from "../../money.ts";
+import { countText } from "../../numbers.ts";
 
 export const billingTexts = {
   forbidden: (role: string) => `Your role here is ${role}; somebody with billing rights can pay.`,
@@ -23,7 +24,7 @@ export const billingTexts = {
   },
   taxAdded: "added by the payment provider to what you pay",
   fee: ({ percent, fixed_usd: fixed }: { percent: number; fixed_usd: string }) =>
-    `${percent} % + ${moneyText(fixed)}`,
+    `${countText(percent)} % + ${moneyText(fixed)}`,
   amount: "Amount of credit in USD",
   payWith: "Pay with",
   otherCard: "A card on the payment page",
@@ -79,6 +80,8 @@ export const billingTexts = {
   autoSaved: "The automatic top-up is on.",
   autoPaused: (reason: string | null) =>
     `It is paused${reason === null ? "" : `: ${reason}`}. Check the card, then resume it.`,
+  /** The words that one agrees to, by their version; those of the server are in English. */
+  consent: (_: string, words: string) => words,
   autoAmount: "Adds each time",
   autoCharged: "The card is charged each time:",
   autoBelow: "When the balance is below",

@@ -1,6 +1,8 @@
 // Texts of team and settings.
 
-const ACTIONS: Readonly<Record<string, string>> = {
+import { nameOf } from "../../name-of.ts";
+
+const ACTIONS = {
   account_closed: "closed the account",
   account_opened: "opened the account",
   account_renamed: "named the account",
@@ -43,6 +45,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   operator_dispute: "as operator:",
   operator_audit: "as operator:",
 };
+
+/** The lines of the activity that have words; another language has words for each. */
+export type ActionName = keyof typeof ACTIONS;
 
 export const peopleTexts = {
   teamAbout: (name: string) => `Who may see and change ${name}`,
@@ -148,7 +153,7 @@ export const peopleTexts = {
   activityAbout: "Who did what; times are UTC",
   activityColumns: { at: "When", who: "Who", what: "What", from: "From" },
   noActivity: "Nothing yet. Changes that people make are listed here.",
-  action: (name: string) => ACTIONS[name] ?? name.replaceAll("_", " "),
+  action: (name: string) => nameOf(ACTIONS, name).replaceAll("_", " "),
   newAccount: "Application account",
   newAccountAbout:
     "The Application API has accounts, balances and keys of its own. Open one to use its models, " +

@@ -28,5 +28,6 @@ export const playgroundTexts = {
   mailTo: (email: string) => `The mail goes to ${email}, your own address.`,
   mailSubject: "A mail of the playground",
   mailText: "This mail was sent by the API.",
+  broken: "The answer broke off. What has come of it is charged; the receipt tells how much.",
   mailSent: (status: string) => `The mail is ${status}:`,
 };

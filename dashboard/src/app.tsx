@@ -1,0 +1,48 @@
+// The app below the texts: theme, queries and routes. main.tsx loads it once the texts are there,
+// because its modules read them as they are loaded.
+
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { CatchBoundary, RouterProvider } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { createRoot } from "react-dom/client";
+import { IS_OPERATORS, queryClient } from "./api/queries.ts";
+import { router } from "./router.tsx";
+import { Broken } from "./shell/broken.tsx";
+import { schemeManager, theme, variables } from "./theme.ts";
+
+/** Loaded only by operators. */
+const OperatorApp = lazy(async () => ({
+  default: (await import("./operator/operator-app.tsx")).OperatorApp,
+}));
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
+// The library that stops the page from scrolling behind a dialog reads the nonce of its style here.
+Object.assign(window, { __webpack_nonce__: nonce });
+
+/** Draws the app into the page. */
+export function drawApp(root: HTMLElement): void {
+  createRoot(root).render(
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      colorSchemeManager={schemeManager}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        {IS_OPERATORS ? (
+          <CatchBoundary getResetKey={() => "operators"} errorComponent={Broken}>
+            <Suspense>
+              <OperatorApp />
+            </Suspense>
+          </CatchBoundary>
+        ) : (
+          <RouterProvider router={router} />
+        )}
+      </QueryClientProvider>
+      <Notifications position="bottom-right" />
+    </MantineProvider>,
+  );
+}

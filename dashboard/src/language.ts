@@ -1,0 +1,23 @@
+// The languages of the pages, and the choice of another one.
+
+import { type Language, languageCookie, type OfferedLanguages } from "../../src/core/languages.ts";
+import { BRAND } from "./brand.ts";
+import { language } from "./locale.ts";
+
+/** The languages that somebody can choose here. */
+export const OFFERED: OfferedLanguages = BRAND.languages;
+
+/**
+ * Shows the pages in a language from now on, in this browser: the page is loaded anew. False if they
+ * are in it already, or if this browser keeps no choice, so that another load would change nothing.
+ */
+export function showIn(chosen: Language): boolean {
+  if (chosen === language) return false;
+  const cookie = languageCookie(chosen);
+  // biome-ignore lint/suspicious/noDocumentCookie: the server reads the choice with the next page
+  document.cookie = cookie;
+  const [kept = ""] = cookie.split(";", 1);
+  if (!document.cookie.split("; ").includes(kept)) return false;
+  window.location.reload();
+  return true;
+}

@@ -1,0 +1,30 @@
+// The names that several texts of a language need: what each language must name.
+
+import type { Role } from "../../../src/core/access/roles.ts";
+import type { Scope } from "../../../src/core/access/services.ts";
+import type { OTHER_PARTS } from "../../../src/core/money/price-fields.ts";
+
+export type RoleNames = Readonly<Record<Role, string>>;
+export type ScopeNames = Readonly<Record<Scope, string>>;
+
+/** What the lines of a receipt name, as the server writes it. Fees have the names of tools. */
+export type LineNames = Readonly<
+  Record<
+    | "input tokens"
+    | "cached input tokens"
+    | "output tokens"
+    | (typeof OTHER_PARTS)[keyof typeof OTHER_PARTS]["words"]
+    | "request"
+    | "results"
+    | "action"
+    | "message"
+    | "recipients",
+    string
+  >
+>;
+
+/** The line of a receipt in a language: by its name, or as the fee of a tool. */
+export function lineText(names: LineNames, feeOf: (tool: string) => string, what: string): string {
+  const known: Readonly<Record<string, string>> = names;
+  return known[what] ?? feeOf(what.replace(/ fee$/, ""));
+}

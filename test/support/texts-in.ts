@@ -1,0 +1,8 @@
+// Reads the catalogues of texts.
+
+/** The texts of a catalogue with their places in it; texts with values are left out. */
+export function* textsIn(value: unknown, path = "t"): Generator<readonly [string, string]> {
+  if (typeof value === "string") yield [path, value];
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, one] of Object.entries(value)) yield* textsIn(one, `${path}.${name}`);
+}

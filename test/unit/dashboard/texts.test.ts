@@ -1,0 +1,37 @@
+// The type of the English texts asks each language for every text. What a type cannot ask is tested
+// here: that a text is not empty, and not left in English.
+
+import { describe, expect, test } from "bun:test";
+import { texts as german } from "../../../dashboard/src/texts/de/german.ts";
+import { texts as english } from "../../../dashboard/src/texts/en/english.ts";
+import { texts as chinese } from "../../../dashboard/src/texts/zh-hans/chinese.ts";
+import { textsIn } from "../../support/texts-in.ts";
+
+/** Texts that are the same in all languages: names, examples, and words that were taken over. */
+const SHARED =
+  /^(?:Gateway|Application API|SSO|Playground|Webhooks?|Team|Limits|Budgets?|Tags?|Status|Tokens?|Streams|Bonus|Name|Text|Code|Passkeys|Route|p95|curl|JavaScript|Python|MODEL|\.env|production|https:.*|Version|Total|Person|\/)?$/;
+
+const inEnglish = new Map(textsIn(english));
+
+describe.each([
+  ["German", german],
+  ["Chinese", chinese],
+] as const)("in %s", (_, texts) => {
+  const translated = [...textsIn(texts)];
+
+  test("each text says something where the English one does", () => {
+    const empty = translated.filter(([path, text]) => text === "" && inEnglish.get(path) !== "");
+    // Chinese says "held" before the amount, not after it.
+    expect(empty.map(([path]) => path)).toEqual(texts === chinese ? ["t.usage.ticket.held"] : []);
+  });
+
+  test("no text is left in English", () => {
+    const same = translated.filter(([path, text]) => inEnglish.get(path) === text);
+    expect(same.filter(([, text]) => !SHARED.test(text))).toEqual([]);
+  });
+
+  test("a person is called by the polite form", () => {
+    const familiar = texts === german ? /\b(?:du|dein\w*|dich|dir)\b/i : /\u4f60/;
+    expect(translated.filter(([, text]) => familiar.test(text))).toEqual([]);
+  });
+});
