@@ -8,8 +8,9 @@ import { language } from "./locale.ts";
 export const OFFERED: OfferedLanguages = BRAND.languages;
 
 /**
- * Shows the pages in a language from now on, in this browser: the page is loaded anew. False if they
- * are in it already, or if this browser keeps no choice, so that another load would change nothing.
+ * Shows the pages in a language from now on, in this browser: the page is loaded anew. False if
+ * they are in it already, or if this browser keeps no choice, so that another load would change
+ * nothing.
  */
 export function showIn(chosen: Language): boolean {
   if (chosen === language) return false;

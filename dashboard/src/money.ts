@@ -39,8 +39,8 @@ export interface MoneyParts {
 }
 
 /**
- * The parts of a written amount: at least two decimals, the fifth and later ones apart. The language
- * gives the marks and where the dollar sign is; all digits are those of the amount.
+ * The parts of a written amount: at least two decimals, the fifth and later ones apart. The
+ * language gives the marks and where the dollar sign is; all digits are those of the amount.
  */
 export function moneyParts(usd: string, signed = false): MoneyParts {
   const isNegative = usd.startsWith("-");

@@ -17,7 +17,7 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES;
 
-/** The languages that an installation offers. The first one serves whoever asks for none of them. */
+/** The languages that an installation offers; the first one for whoever asks for none of them. */
 export type OfferedLanguages = readonly [Language, ...Language[]];
 
 export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as readonly Language[];

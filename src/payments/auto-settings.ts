@@ -2,13 +2,13 @@
 
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
+import { CONSENT_VERSION } from "../core/money/consent.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type AutoTopUp, AutoTopUps, type AutoTopUpTerms } from "../store/payments/auto-top-ups.ts";
 import { type TopUpFacts, topUpFacts } from "../store/payments/top-up-facts.ts";
 import { chargeableCard } from "./cards.ts";
-import { CONSENT_VERSION } from "./consent.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 

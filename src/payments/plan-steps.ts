@@ -2,6 +2,7 @@
 // which are read under the lock of the account.
 
 import { AdministrationError } from "../core/errors.ts";
+import { PLAN_CONSENT_VERSION } from "../core/money/consent.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import {
   PLAN_GRACE_MS,
@@ -20,7 +21,6 @@ import type {
 } from "../store/payments/plan-subscriptions.ts";
 import type { NewTopUp } from "../store/payments/top-ups.ts";
 import { ATTEMPT_MS } from "./charge.ts";
-import { PLAN_CONSENT_VERSION } from "./consent.ts";
 import type { MailTerms } from "./holder-mail.ts";
 import { planEndedMail } from "./plan-mails.ts";
 

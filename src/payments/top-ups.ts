@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
+import { CONSENT_VERSION } from "../core/money/consent.ts";
 import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
 import { bonusOf, feeOf } from "../core/money/top-up-terms.ts";
@@ -11,7 +12,6 @@ import { createRequested, type TopUpFacts } from "../store/payments/top-up-facts
 import type { NewTopUp, TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
-import { CONSENT_VERSION } from "./consent.ts";
 import { ProviderAway } from "./provider.ts";
 import { endPage, type PaymentDeps } from "./read-top-up.ts";
 

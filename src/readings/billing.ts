@@ -2,6 +2,7 @@
 // top-up.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
+import { CONSENT_VERSION, consentText } from "../core/money/consent.ts";
 import { min, subtract, toDecimal, ZERO } from "../core/money/money.ts";
 import { DISPUTE_STATES } from "../core/money/payment-credit.ts";
 import { PROVIDER_NAMES } from "../core/money/payment-names.ts";
@@ -21,7 +22,6 @@ import {
   word,
 } from "../core/records.ts";
 import { autoSettingsOf } from "../payments/auto-settings.ts";
-import { CONSENT_VERSION, consentText } from "../payments/consent.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { AutoTopUp as AutoTopUpRow } from "../store/payments/auto-top-ups.ts";

@@ -1,9 +1,9 @@
 // `farebox plan …` changes plans with a monthly price, for the holder of an application account.
 
 import { findAccount } from "../../accounts/administration.ts";
+import { consentText, PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
 import { PRICED_PLANS, type PricedPlan, planTitle } from "../../core/money/plan-terms.ts";
-import { consentText, PLAN_CONSENT_VERSION } from "../../payments/consent.ts";
 import { cancelPlan, orderPlan, planOf } from "../../payments/plans.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";

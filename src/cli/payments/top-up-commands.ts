@@ -4,6 +4,7 @@ import { findAccount } from "../../accounts/administration.ts";
 import { DEFAULT_BRAND, type ReadBrand } from "../../core/brand/brand.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { newSuffix } from "../../core/ids.ts";
+import { CONSENT_VERSION, consentText } from "../../core/money/consent.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
 import { movesMoney } from "../../core/money/payment-names.ts";
 import {
@@ -13,7 +14,6 @@ import {
   enableAuto,
 } from "../../payments/auto-settings.ts";
 import { removeOwnCard } from "../../payments/cards.ts";
-import { CONSENT_VERSION, consentText } from "../../payments/consent.ts";
 import { openPayments } from "../../payments/open-payments.ts";
 import { neededVariables, PROVIDER_KINDS } from "../../payments/providers.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";

@@ -8,7 +8,7 @@ import { type AccountContext, accountEndpoint } from "../../http/console/console
 import { replyWith } from "../../http/console/record-schema.ts";
 import { disableAuto, enableAuto } from "../../payments/auto-settings.ts";
 import { removeOwnCard } from "../../payments/cards.ts";
-import { CONSENT_VERSION } from "../../payments/consent.ts";
+import { CONSENT_VERSION } from "../../core/money/consent.ts";
 import { ProviderAway } from "../../payments/provider.ts";
 import { AutoTopUp, autoJson, Cards, cardsOf } from "../../readings/billing.ts";
 import { alsoNoted } from "../noted.ts";

@@ -2,10 +2,10 @@
 // payment is read like every other one (stripe-provider.ts).
 
 import Stripe from "stripe";
+import { consentText } from "../../core/money/consent.ts";
 import { add, ofCents, toCents } from "../../core/money/money.ts";
 import { planTitle } from "../../core/money/plan-terms.ts";
 import type { CheckoutPage, TopUp } from "../../store/payments/top-ups.ts";
-import { consentText } from "../consent.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
 import { answered, askedByTwo, foundOrNull } from "./stripe-answers.ts";
 import { idOf, METADATA, metadataOf } from "./stripe-objects.ts";

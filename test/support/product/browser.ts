@@ -94,8 +94,8 @@ export class Visitor implements AsyncDisposable {
   }
 
   /**
-   * Signs up by the form and the mailed link, in the language of the pages. Returns the id of the new
-   * account.
+   * Signs up by the form and the mailed link, in the language of the pages. Returns the id of the
+   * new account.
    */
   async signUp(email: string, { entry }: Pick<Texts, "entry"> = english): Promise<string> {
     await this.go("sign-up");

@@ -8,8 +8,11 @@ import { texts as chinese } from "../../../dashboard/src/texts/zh-hans/chinese.t
 import { textsIn } from "../../support/texts-in.ts";
 
 /** Texts that are the same in all languages: names, examples, and words that were taken over. */
-const SHARED =
-  /^(?:Gateway|Application API|SSO|Playground|Webhooks?|Team|Limits|Budgets?|Tags?|Status|Tokens?|Streams|Bonus|Name|Text|Code|Passkeys|Route|p95|curl|JavaScript|Python|MODEL|\.env|production|https:.*|Version|Total|Person|\/)?$/;
+const SHARED = new RegExp(
+  "^(?:Gateway|Application API|SSO|Playground|Webhooks?|Team|Limits|Budgets?|Tags?|Status|Tokens?|" +
+    "Streams|Bonus|Name|Text|Code|Passkeys|Route|Person|p95|curl|JavaScript|Python|MODEL|\\.env|" +
+    "production|https:.*)?$",
+);
 
 const inEnglish = new Map(textsIn(english));
 

@@ -1,6 +1,6 @@
 // Texts of billing, in German.
 
-import type { ConsentVersion } from "../../../../src/payments/consent.ts";
+import type { ConsentVersion } from "../../../../src/core/money/consent.ts";
 import { moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import { countText } from "../../numbers.ts";
@@ -25,7 +25,8 @@ export const billingTexts: Texts["billing"] = {
   noProvider:
     "Diese Installation hat keinen Zahlungsanbieter. Der Betreiber erfasst Zahlungen von Hand.",
   sandbox:
-    "Zahlungen laufen in einer Sandbox: Es fließt kein echtes Geld. Die Karte 4242 4242 4242 4242 " +
+    "Zahlungen laufen in einer Sandbox: Es fließt kein echtes Geld. Die Karte 4242 4242 4242 " +
+    "4242 " +
     "zahlt, 4000 0000 0000 0002 wird abgelehnt.",
   owedHow:
     "Eine Zahlung wurde zurückgenommen, nachdem ihr Guthaben verbraucht war. Laden Sie Guthaben " +
@@ -66,7 +67,8 @@ export const billingTexts: Texts["billing"] = {
     "Es ist nicht bekannt, ob die Karte belastet wurde. Zahlen Sie noch einmal: Diese Bestellung " +
     "wird nie doppelt belastet. Sehen Sie bei den Zahlungen nach, bevor Sie eine neue auslösen.",
   earlierOrder:
-    "Eine Bestellung mit einem anderen Betrag war schon angenommen, diese deshalb nicht. Sehen Sie " +
+    "Eine Bestellung mit einem anderen Betrag war schon angenommen, diese deshalb nicht. Sehen " +
+    "Sie " +
     "bei den Zahlungen nach, und zahlen Sie erneut, wenn Sie beide möchten.",
   credited: (amount) => `${amount} wurden Ihrem Guthaben hinzugefügt.`,
   returned: {
@@ -102,7 +104,8 @@ export const billingTexts: Texts["billing"] = {
   autoResume: "Prüfen und fortsetzen",
   autoSaved: "Die automatische Aufladung ist eingeschaltet.",
   autoPaused: (reason) =>
-    `Sie pausiert${reason === null ? "" : ` (${reason})`}. Prüfen Sie die Karte und setzen Sie sie ` +
+    `Sie pausiert${reason === null ? "" : ` (${reason})`}. Prüfen Sie die Karte und setzen Sie ` +
+    "sie " +
     "dann fort.",
   consent(version, words) {
     const known: Readonly<Record<string, string>> = CONSENTS;

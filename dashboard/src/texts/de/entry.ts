@@ -56,7 +56,8 @@ export const entryTexts: Texts["entry"] = {
   twoFactor: "Zweiter Faktor",
   twoFactorAbout: "Geben Sie den Code ein, den Ihre Authenticator-App anzeigt.",
   passkeyDue:
-    "Verwenden Sie den Passkey Ihres Kontos. Falls Sie ihn verloren haben, wenden Sie sich an den " +
+    "Verwenden Sie den Passkey Ihres Kontos. Falls Sie ihn verloren haben, wenden Sie sich an " +
+    "den " +
     "Betreiber dieser Installation.",
   backupAbout: "Jeder Backup-Code gilt einmal.",
   backupCode: "Backup-Code",

@@ -99,7 +99,8 @@ export const peopleTexts: Texts["people"] = {
   otherSessionsEnd: "Alle Ihre anderen Sitzungen enden damit.",
   needsLink:
     "Der erste zweite Faktor eines Betreibers wird nach einer Anmeldung mit einem Link " +
-    "eingerichtet, den der Betreiber dieser Installation erstellt. Ein Postfach oder ein Passwort " +
+    "eingerichtet, den der Betreiber dieser Installation erstellt. Ein Postfach oder ein " +
+    "Passwort " +
     "allein genügt nicht.",
   needsLinkAbout: "Dieser Befehl erstellt den Link. Öffnen Sie ihn in diesem Browser.",
   linkCommand: "Der Befehl",
@@ -133,7 +134,8 @@ export const peopleTexts: Texts["people"] = {
     "Sie ein anderes Gerät.",
   passkeyKnown: "Dieses Gerät hat schon einen Passkey für Ihr Konto.",
   passkeysImpossible:
-    "Passkeys funktionieren, wenn das Dashboard unter einem Hostnamen per HTTPS oder als localhost " +
+    "Passkeys funktionieren, wenn das Dashboard unter einem Hostnamen per HTTPS oder als " +
+    "localhost " +
     "geöffnet ist.",
   useCode: "Stattdessen einen Code per E-Mail verwenden",
   usePassword: "Stattdessen das Passwort verwenden",
@@ -176,7 +178,8 @@ export const peopleTexts: Texts["people"] = {
   closeAction: "Konto schließen",
   closeTitle: (name) => `${name} schließen?`,
   closeLeft: (usd) =>
-    `${usd} bezahltes Guthaben sind übrig. Bitten Sie den Betreiber vor oder nach dem Schließen um ` +
+    `${usd} bezahltes Guthaben sind übrig. Bitten Sie den Betreiber vor oder nach dem Schließen ` +
+    "um " +
     "eine Rückerstattung.",
   closed: "Das Konto ist geschlossen.",
 };

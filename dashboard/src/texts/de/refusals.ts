@@ -7,7 +7,8 @@ const FREE = "Es wurde nichts berechnet.";
 
 export const refusalTexts: RefusalTexts = refusalTextsOf({
   summary:
-    "Mehrere Anfragen eines Schlüssels wurden in dieser Minute abgelehnt und stehen in einer Zeile.",
+    "Mehrere Anfragen eines Schlüssels wurden in dieser Minute abgelehnt und stehen in einer " +
+    "Zeile.",
   expired: "Der Server dieses Aufrufs ist ausgefallen. Berechnet wurde, was bis dahin anfiel.",
   refused: (code) => `Abgelehnt: ${code}.`,
   failed: (code) => `Fehlgeschlagen: ${code}.`,
@@ -29,10 +30,12 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
   },
   help: {
     insufficient_credits:
-      "Laden Sie Guthaben auf, oder fordern Sie weniger Ausgabe-Tokens an: Reserviert wird, was der " +
+      "Laden Sie Guthaben auf, oder fordern Sie weniger Ausgabe-Tokens an: Reserviert wird, was " +
+      "der " +
       "Aufruf höchstens kosten kann.",
     key_budget_exceeded:
-      "Erhöhen Sie das Budget des Schlüssels, warten Sie, bis es sich erneuert, oder verwenden Sie " +
+      "Erhöhen Sie das Budget des Schlüssels, warten Sie, bis es sich erneuert, oder verwenden " +
+      "Sie " +
       "einen anderen Schlüssel.",
     account_budget_exceeded:
       "Erhöhen Sie das Budget des Kontos, oder warten Sie, bis es sich erneuert.",
@@ -44,7 +47,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
       "Warten Sie, bis ein Stream endet, oder erreichen Sie eine Stufe mit mehr Streams.",
     payment_required: "Bezahlen Sie den offenen Betrag: Die nächste Zahlung tut das zuerst.",
     insufficient_scope:
-      "Verwenden Sie einen Schlüssel mit der Berechtigung für diesen Dienst, oder erstellen Sie einen.",
+      "Verwenden Sie einen Schlüssel mit der Berechtigung für diesen Dienst, oder erstellen Sie " +
+      "einen.",
     tier_required: "Die Seite „Limits“ zeigt, was die Stufe mit diesem Dienst freischaltet.",
     ip_not_allowed:
       "Rufen Sie von einer Adresse aus der Liste des Schlüssels auf, oder erstellen Sie einen " +
@@ -64,7 +68,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     method_not_allowed: "Der Pfad kennt diese Methode nicht.",
     missing_api_key: "Der API-Schlüssel fehlt.",
     invalid_api_key:
-      "Der Schlüssel ist falsch, widerrufen, ausgeschaltet, abgelaufen oder gehört zur anderen API.",
+      "Der Schlüssel ist falsch, widerrufen, ausgeschaltet, abgelaufen oder gehört zur anderen " +
+      "API.",
     account_inactive: "Das Konto ist gesperrt oder geschlossen.",
     payment_required: "Eine zurückgenommene Zahlung hat einen offenen Betrag hinterlassen.",
     ip_not_allowed: "Der Schlüssel gilt nur für andere IP-Adressen.",
@@ -95,7 +100,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
       "Dieser Idempotency-Key kam in den letzten 24 Stunden schon mit einer anderen Anfrage.",
     idempotency_in_progress: `Die erste Anfrage mit diesem Idempotency-Key läuft noch. ${RETRY}`,
     idempotency_already_charged:
-      "Die erste Anfrage mit diesem Idempotency-Key wurde berechnet; ihre Antwort ist nicht mehr da.",
+      "Die erste Anfrage mit diesem Idempotency-Key wurde berechnet; ihre Antwort ist nicht mehr " +
+      "da.",
     mail_rate_limit: `Zu viele E-Mails in einer Minute. ${RETRY}`,
     mail_daily_limit: "Zu viele Empfänger an einem UTC-Tag.",
     too_many_idempotency_keys: "Zu viele Aufrufe mit Idempotency-Key an einem UTC-Tag.",

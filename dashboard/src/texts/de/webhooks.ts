@@ -5,7 +5,8 @@ import type { Texts } from "../en/english.ts";
 
 const TYPES: Readonly<Record<WebhookEventType, string>> = {
   "balance.low":
-    "Das bezahlte Guthaben fiel unter 20 oder 5 % der letzten Aufladung: je einmal bis zur nächsten.",
+    "Das bezahlte Guthaben fiel unter 20 oder 5 % der letzten Aufladung: je einmal bis zur " +
+    "nächsten.",
   "balance.empty":
     "Das bezahlte Guthaben fiel unter einen Cent: einmal bis zur nächsten Aufladung.",
   "free_credit.ending": "Übriges Freiguthaben läuft innerhalb von sieben Tagen ab.",
@@ -19,7 +20,8 @@ const TYPES: Readonly<Record<WebhookEventType, string>> = {
   "key.budget_reached":
     "Ein Budget eines Schlüssels hat einen Aufruf abgelehnt: je UTC-Tag einmal.",
   "limit.reached":
-    "Ein anderes Limit hat einen Aufruf abgelehnt (Anfragen, Streams, E-Mail, Guthaben, Obergrenze " +
+    "Ein anderes Limit hat einen Aufruf abgelehnt (Anfragen, Streams, E-Mail, Guthaben, " +
+    "Obergrenze " +
     "oder Budget des Kontos): je Limit, Schlüssel und UTC-Tag einmal.",
   "mail.bounced": "Eine von Ihnen gesendete E-Mail kam zurück.",
 };
@@ -58,7 +60,8 @@ export const webhookTexts: Texts["webhooks"] = {
   changed: "Der Webhook ist geändert.",
   secretTitle: "Das Geheimnis Ihres Webhooks",
   secretAbout:
-    "Es wird nur dieses eine Mal angezeigt. Ihr Programm prüft damit, dass ein Ereignis von uns ist.",
+    "Es wird nur dieses eine Mal angezeigt. Ihr Programm prüft damit, dass ein Ereignis von uns " +
+    "ist.",
   secretLabel: "Das Geheimnis",
   stored: "Ich habe es gesichert",
   rotate: "Geheimnis erneuern",

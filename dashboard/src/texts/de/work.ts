@@ -53,7 +53,8 @@ export const workTexts: Texts["work"] = {
     granted: "",
     none: "",
     used_elsewhere:
-      "Dieses Konto beginnt ohne Freiguthaben: Das gibt es einmal, und Sie haben es schon erhalten.",
+      "Dieses Konto beginnt ohne Freiguthaben: Das gibt es einmal, und Sie haben es schon " +
+      "erhalten.",
     disposable_inbox:
       "Dieses Konto beginnt ohne Freiguthaben: Für Wegwerf-Postfächer gibt es keines.",
     ended: "Das Freiguthaben dieses Kontos ist abgelaufen. Laden Sie auf, um fortzufahren.",
@@ -61,12 +62,14 @@ export const workTexts: Texts["work"] = {
   state: {
     active: "",
     owed:
-      "sind offen, weil eine Zahlung zurückgenommen wurde. Aufrufe werden abgelehnt, bis der Betrag " +
+      "sind offen, weil eine Zahlung zurückgenommen wurde. Aufrufe werden abgelehnt, bis der " +
+      "Betrag " +
       "bezahlt ist.",
     clear: "Offenen Betrag bezahlen",
     suspended: "Dieses Konto ist gesperrt: Aufrufe werden abgelehnt, Schlüssel bleiben erhalten.",
     closed:
-      "Dieses Konto ist geschlossen. Seine Schlüssel sind widerrufen; seine Aufzeichnungen bleiben " +
+      "Dieses Konto ist geschlossen. Seine Schlüssel sind widerrufen; seine Aufzeichnungen " +
+      "bleiben " +
       "lesbar.",
   },
   steps: {
@@ -131,7 +134,8 @@ export const workTexts: Texts["work"] = {
     removeAbout: "Er gilt ab sofort nicht mehr. Offene Aufrufe enden wie vorgesehen.",
     removed: "Der Schlüssel ist gelöscht.",
     removedSoon:
-      "Der Schlüssel ist gelöscht. Bis alle Server es wissen, werden Aufrufe damit vielleicht noch " +
+      "Der Schlüssel ist gelöscht. Bis alle Server es wissen, werden Aufrufe damit vielleicht " +
+      "noch " +
       "angenommen.",
     rotate: "So ersetzen Sie einen Schlüssel",
     rotateSteps: [
@@ -152,7 +156,8 @@ export const workTexts: Texts["work"] = {
       save: "Speichern",
       done: "Die Limits sind geändert: Sie gelten ab dem nächsten Aufruf.",
       soon:
-        "Die Limits sind geändert. Bis alle Server es wissen, gelten für Aufrufe vielleicht noch die " +
+        "Die Limits sind geändert. Bis alle Server es wissen, gelten für Aufrufe vielleicht noch " +
+        "die " +
         "alten.",
       disabled: "Ausgeschaltet",
       disabledAbout: "Jeder Aufruf wird abgelehnt, bis Sie den Schlüssel wieder einschalten.",
@@ -209,7 +214,8 @@ export const workTexts: Texts["work"] = {
     capSet: "Die Obergrenze ist gesetzt. Sie gilt ab dem nächsten Aufruf.",
     capRemoved: "Die Obergrenze ist aufgehoben.",
     capSoon:
-      "Die Obergrenze ist geändert. Bis alle Server es wissen, gilt für Aufrufe vielleicht noch die " +
+      "Die Obergrenze ist geändert. Bis alle Server es wissen, gilt für Aufrufe vielleicht noch " +
+      "die " +
       "bisherige.",
     requestsKey: "Anfragen pro Minute, je Schlüssel",
     requestsAccount: "Anfragen pro Minute, alle Schlüssel",

@@ -1,6 +1,6 @@
 // Texts of billing, in Simplified Chinese.
 
-import type { ConsentVersion } from "../../../../src/payments/consent.ts";
+import type { ConsentVersion } from "../../../../src/core/money/consent.ts";
 import { moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import { countText } from "../../numbers.ts";

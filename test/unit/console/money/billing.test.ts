@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts";
 import { usd } from "../../../../src/core/money/money.ts";
 import { attempt } from "../../../../src/payments/charge.ts";
-import { CONSENT_VERSION } from "../../../../src/payments/consent.ts";
+import { CONSENT_VERSION } from "../../../../src/core/money/consent.ts";
 import type {
   AutoTopUpReply,
   BillingReply,
