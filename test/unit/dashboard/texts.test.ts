@@ -9,9 +9,9 @@ import { textsIn } from "../../support/texts-in.ts";
 
 /** Texts that are the same in all languages: names, examples, and words that were taken over. */
 const SHARED = new RegExp(
-  "^(?:Gateway|Application API|SSO|Playground|Webhooks?|Team|Limits|Budgets?|Tags?|Status|Tokens?|" +
-    "Streams|Bonus|Name|Text|Code|Passkeys|Route|Person|p95|curl|JavaScript|Python|MODEL|\\.env|" +
-    "production|https:.*)?$",
+  "^(?:Gateway|Application API|SSO|Playground|Webhooks?|Team|Limits|Budgets?|Tags?|Status|" +
+    "Tokens?|Streams|Bonus|Name|Text|Code|Passkeys|Route|Person|p95|curl|JavaScript|Python|" +
+    "MODEL|\\.env|production|https:.*)?$",
 );
 
 const inEnglish = new Map(textsIn(english));

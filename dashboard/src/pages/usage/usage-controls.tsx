@@ -141,10 +141,7 @@ export function UsageSwitches({ fields, change }: ControlProps) {
         aria-label={t.usage.group}
         data={USAGE_GROUPS.map((one) => ({
           value: one,
-          label:
-            one === "none"
-              ? t.usage.groups.none
-              : `${t.usage.group} ${t.usage.groups[one].toLowerCase()}`,
+          label: one === "none" ? t.usage.groups.none : t.usage.groupedBy(t.usage.groups[one]),
         }))}
         value={oneOf(["service", ...USAGE_GROUPS], fields.group)}
         onChange={(group) => change({ group: group ?? undefined })}

@@ -124,7 +124,7 @@ export const texts: Texts = {
     openRequest: (id) => `Anfrage ${id} öffnen`,
     nothing: "Nichts gefunden",
   },
-  services: { chat: "Modelle", search: "Suche", maps: "Karten", mail: "E-Mail", account: "Konto" },
+  services: { chat: "Modelle", search: "Suche", maps: "Karten", mail: "E‑Mail", account: "Konto" },
   scopes: SCOPES,
   entry: entryTexts,
   people: peopleTexts,

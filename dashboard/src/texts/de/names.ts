@@ -13,7 +13,7 @@ export const SCOPES: ScopeNames = {
   models: "Modelle",
   search: "Suche",
   maps: "Karten",
-  mail: "E-Mail",
+  mail: "E‑Mail",
 };
 
 export const LINES: LineNames = {

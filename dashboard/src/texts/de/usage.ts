@@ -31,6 +31,7 @@ export const usageTexts: Texts["usage"] = {
     status: "Ergebnis",
   },
   group: "Nach",
+  groupedBy: (name) => `Nach ${name}`,
   statuses: { ok: "Beantwortet", refused: "Abgelehnt", failed: "Fehlgeschlagen" },
   presets: {
     "24h": "24 Std.",
@@ -58,7 +59,7 @@ export const usageTexts: Texts["usage"] = {
     from: "Von",
     to: "Bis",
   },
-  any: "beliebig",
+  any: "alle",
   zoomHint: "Ziehen Sie über das Diagramm, um hineinzuzoomen.",
   views: { groups: "Nach Gruppe", steps: "Nach Zeit" },
   view: "Tabelle",

@@ -21,6 +21,7 @@ export const usageTexts = {
   metric: "Figure",
   groups: { none: "Total", service: "Service", model: "Model", key: "Key", status: "Result" },
   group: "By",
+  groupedBy: (name: string) => `By ${name.toLowerCase()}`,
   statuses: { ok: "Answered", refused: "Refused", failed: "Failed" },
   presets: {
     "24h": "24 h",

@@ -25,6 +25,7 @@ export const usageTexts: Texts["usage"] = {
   metric: "指标",
   groups: { none: "合计", service: "服务", model: "模型", key: "密钥", status: "结果" },
   group: "分组",
+  groupedBy: (name) => `按${name}`,
   statuses: { ok: "成功", refused: "被拒绝", failed: "失败" },
   presets: {
     "24h": "24 小时",
