@@ -2,13 +2,13 @@
 // …/auto-top-up/disable
 
 import { ApiError } from "../../core/errors.ts";
+import { CONSENT_VERSION } from "../../core/money/consent.ts";
 import { amountFrom, positiveAmountFrom } from "../../core/text/field-rules.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
 import { replyWith } from "../../http/console/record-schema.ts";
 import { disableAuto, enableAuto } from "../../payments/auto-settings.ts";
 import { removeOwnCard } from "../../payments/cards.ts";
-import { CONSENT_VERSION } from "../../core/money/consent.ts";
 import { ProviderAway } from "../../payments/provider.ts";
 import { AutoTopUp, autoJson, Cards, cardsOf } from "../../readings/billing.ts";
 import { alsoNoted } from "../noted.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts";
+import { CONSENT_VERSION } from "../../../../src/core/money/consent.ts";
 import { usd } from "../../../../src/core/money/money.ts";
 import { attempt } from "../../../../src/payments/charge.ts";
-import { CONSENT_VERSION } from "../../../../src/core/money/consent.ts";
 import type {
   AutoTopUpReply,
   BillingReply,
