@@ -6,7 +6,12 @@ import { type ReceiptsDeps, receipt, receiptKeys } from "./account/receipt-endpo
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
-import { applicationInputTokens, applicationResponse } from "./application/responses.ts";
+import { applicationModeration } from "./application/moderations.ts";
+import {
+  applicationCompact,
+  applicationInputTokens,
+  applicationResponse,
+} from "./application/responses.ts";
 import { applicationEmbedding, applicationRerank } from "./application/vectors.ts";
 import {
   createConsoleKey,
@@ -97,8 +102,10 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationCount,
   applicationResponse,
   applicationInputTokens,
+  applicationCompact,
   applicationEmbedding,
   applicationRerank,
+  applicationModeration,
   applicationModels,
   applicationModel,
 ];

@@ -9,7 +9,18 @@ import {
   prepareResponses,
   runResponses,
 } from "../services/chat/doors/responses/answer-responses.ts";
-import { InputTokensBody, ResponsesBody } from "../services/chat/doors/responses/responses-body.ts";
+import {
+  answerCompact,
+  applicationCompaction,
+  COMPACT_DESCRIPTION,
+  prepareCompact,
+  runCompact,
+} from "../services/chat/doors/responses/compact-endpoint.ts";
+import {
+  CompactBody,
+  InputTokensBody,
+  ResponsesBody,
+} from "../services/chat/doors/responses/responses-body.ts";
 import {
   answerInputTokens,
   INPUT_TOKENS_DESCRIPTION,
@@ -17,6 +28,7 @@ import {
   RESPONSES_DESCRIPTION,
 } from "../services/chat/doors/responses/responses-endpoint.ts";
 import {
+  compactExample,
   inputTokensExample,
   responsesExamples,
 } from "../services/chat/doors/responses/responses-examples.ts";
@@ -57,6 +69,34 @@ export const applicationResponse = endpoint({
     prepareResponses(context, fields, chooseOrAuto),
   run: runResponses,
   answer: answerResponses,
+});
+
+/** Compactions in the Application API, where `auto` is a model that can shorten. */
+export const applicationCompact = endpoint({
+  id: "compactResponse",
+  surface: "application",
+  method: "POST",
+  path: "/api/v1/responses/compact",
+  service: "chat",
+  access: "scope",
+  isBilled: true,
+  summary: "Shorten a conversation",
+  description: COMPACT_DESCRIPTION,
+  body: jsonBody(CompactBody, RESPONSES.body),
+  reply: applicationCompaction,
+  errors: [
+    "not_found",
+    "context_length_exceeded",
+    "messages_required",
+    "model_not_found",
+    "upstream_unreachable",
+  ],
+  errorForm: openAiError,
+  examples: [compactExample({ credits_left_usd: 4.2 })],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareCompact(context, fields, chooseOrAuto),
+  run: runCompact,
+  answer: answerCompact,
 });
 
 /** A count in the Application API. */

@@ -132,6 +132,22 @@ test("a caller who leaves is charged once the provider has accepted the request"
   expect(entry?.end).toMatchObject({ status: 499, promptTokens: 26, completionTokens: 10 });
 });
 
+for (const model of ["own-test", "auto"]) {
+  test(`an application shortens by '${model}', and learns what is left`, async () => {
+    const account = await api.account({ surface: "application", plan: "max", paid: "5" });
+    own.queue(jsonReply(whole));
+    const response = await api.postTo(`/api${PATH}`, account, { model, input });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      object: "response.compaction",
+      model: "own-test",
+      output: whole.output,
+      svc: { cost_usd: 0.0000316, credits_left_usd: 4.9999684 },
+    });
+    expect((await api.view(account)).heldPaid).toBe(usd("0"));
+  });
+}
+
 test("a trigger in the input of a response reaches the provider, and no other server", async () => {
   const account = await api.account({ paid: "5" });
   own.queue(jsonReply({ ...whole, object: "response", status: "completed" }));

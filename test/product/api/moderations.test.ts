@@ -75,6 +75,16 @@ test("texts and images reach the model that the caller names", async () => {
   });
 });
 
+test("an application has them too, at its own path", async () => {
+  const account = await api.account({ surface: "application", plan: "max" });
+  server.queue(jsonReply(moderationOf()));
+  const response = await api.postTo(`/api${PATH}`, account, { input: "A fare" });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ model: "moderator", svc: { cost_usd: 0 } });
+  const [entry] = await api.journal(account);
+  expect(entry).toMatchObject({ metadata: { endpoint: `/api${PATH}` }, end: { status: 200 } });
+});
+
 test("each counts in the window of the key, and is refused when that is full", async () => {
   const account = await api.account();
   server.queue(...Array(20).fill(jsonReply(moderationOf())));

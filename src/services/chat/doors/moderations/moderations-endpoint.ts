@@ -37,7 +37,7 @@ const address = text({
   must: "must be an address that begins with https://, or an image as a data URL",
 });
 
-const ModerationsBody = named("ModerationsRequest", {
+export const ModerationsBody = named("ModerationsRequest", {
   model: optional(
     text({
       description:
@@ -74,20 +74,20 @@ const Result = Type.Object({
 });
 type ModerationResult = Static<typeof Result>;
 
-const Moderations = named("Moderations", {
+export const Moderations = named("Moderations", {
   id: text({ description: "The request id" }),
   model: text({ description: "The model that answered" }),
   results: Type.Array(Result, { description: "One of each text, or one of texts and images" }),
   svc: PlainCost,
 });
 
-interface ModerationCall {
+export interface ModerationCall {
   readonly model: ModelEntry;
   readonly asked: OtherCall<readonly ModerationResult[]>;
 }
 
 /** The call of a body. Throws `not_found` where no provider has moderations. */
-function prepareModeration(context: Context, { model: id, input }: ModerationsFields) {
+export function prepareModeration(context: Context, { model: id, input }: ModerationsFields) {
   const { pauses } = context.deps;
   const catalogue = context.deps.catalogue();
   const offered = moderatorsOf(catalogue);
@@ -134,7 +134,7 @@ function unreadable(): RouteFailure {
 }
 
 /** Runs a call, which counts as one request and costs nothing, however it ends. */
-async function runModeration(context: Context, { model, asked }: ModerationCall): Promise<Json> {
+export async function runModeration(context: Context, { model, asked }: ModerationCall): Promise<Json> {
   const { deps, call } = context;
   const free = { ...NO_COST, isBrief: false };
   const terms = { scope: "models", service: "models", model: model.id, ...free } as const;
@@ -158,6 +158,15 @@ async function runModeration(context: Context, { model, asked }: ModerationCall)
   }
 }
 
+/** The answer to the caller. */
+export function answerModeration(_: Context, __: ModerationCall, reply: Json): Answer {
+  return { json: JSON.stringify(reply) };
+}
+
+export const MODERATIONS_DESCRIPTION = `Compatible with OpenAI's moderations, for models whose
+\`svc.serves\` in the list of models is \`moderation\`. Costs nothing, and counts as one request.
+Where the operator has no such model, the answer is 404.`;
+
 /** Moderations in the Gateway. */
 export const moderations = endpoint({
   id: "createModeration",
@@ -168,9 +177,7 @@ export const moderations = endpoint({
   access: "scope",
   isBilled: false,
   summary: "Look for harmful content",
-  description: `Compatible with OpenAI's moderations, for models whose \`svc.serves\` in
-\`GET /v1/models\` is \`moderation\`. Costs nothing, and counts as one request. Where the operator
-has no such model, the answer is 404.`,
+  description: MODERATIONS_DESCRIPTION,
   body: jsonBody(ModerationsBody, { bytesMax: VECTORS.bodyBytesMax }),
   reply: Moderations,
   errors: ["not_found", "model_not_found", "model_unavailable", "upstream_unreachable"],
@@ -178,7 +185,5 @@ has no such model, the answer is 404.`,
   mistakenFor: ["/moderations", "/v1/moderation"],
   prepare: (fields, context: Context) => prepareModeration(context, fields),
   run: runModeration,
-  answer: (_: Context, __: ModerationCall, reply: Json): Answer => ({
-    json: JSON.stringify(reply),
-  }),
+  answer: answerModeration,
 });

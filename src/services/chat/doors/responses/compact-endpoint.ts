@@ -10,14 +10,19 @@ import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { openAiError } from "../../../../http/respond.ts";
-import { anyObject, named, Type, text, whole } from "../../../../http/schema.ts";
+import { anyObject, named, type TSchema, Type, text, whole } from "../../../../http/schema.ts";
 import { completeChat } from "../../chat.ts";
 import { modelsTaking } from "../../media/model-media.ts";
-import { type ChatCatalogue, type ModelEntry, modelNamed } from "../../models/catalogue.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import {
+  AUTO_MODEL,
+  type ChatCatalogue,
+  type ModelEntry,
+  modelNamed,
+} from "../../models/catalogue.ts";
+import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
+import { chooseNamed } from "../completions/chat-endpoint.ts";
 import { unixSeconds } from "../completions/chat-json.ts";
-import { ChatCost } from "../completions/chat-reply.ts";
-import { namedModel } from "../completions/chat-request.ts";
+import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 import { type DoorCall, metaOf, svcIn } from "../door-meta.ts";
 import { openerFor } from "./referred-items.ts";
 import { usageJson } from "./response-json.ts";
@@ -28,37 +33,53 @@ import { toCompactRequest } from "./responses-request.ts";
 
 type Context = EndpointContext<ChatDeps>;
 
-const Compaction = named("Compaction", {
-  id: text(),
-  object: Type.Literal("response.compaction"),
-  created_at: whole(0, Number.MAX_SAFE_INTEGER, { description: "Unix time in seconds" }),
-  model: text({ description: "The model that answered" }),
-  output: Type.Array(anyObject(), { description: "The items to send in place of the input" }),
-  usage: Usage,
-  svc: ChatCost,
-});
+function compactionOf<Svc extends TSchema>(svc: Svc) {
+  return named("Compaction", {
+    id: text(),
+    object: Type.Literal("response.compaction"),
+    created_at: whole(0, Number.MAX_SAFE_INTEGER, { description: "Unix time in seconds" }),
+    model: text({ description: "The model that answered" }),
+    output: Type.Array(anyObject(), { description: "The items to send in place of the input" }),
+    usage: Usage,
+    svc,
+  });
+}
 
-interface CompactCall extends DoorCall {
+/** The replies of both surfaces. */
+export const gatewayCompaction = compactionOf(ChatCost);
+export const applicationCompaction = compactionOf(ApplicationCost);
+
+export interface CompactCall extends DoorCall {
   readonly created: number;
 }
 
 const unknownFields = unknownFieldsOf(CompactBody);
 
 /** The call of a body. Throws `not_found` if no provider of the model can shorten. */
-function prepareCompact(context: Context, fields: CompactFields): CompactCall {
+export function prepareCompact(
+  context: Context,
+  fields: CompactFields,
+  choose: ChooseModels,
+): CompactCall {
   const { deps, call } = context;
   const catalogue = deps.catalogue();
-  context.model = modelNamed(catalogue, fields.model)?.id ?? null;
-  const [named] = namedModel(fields.model, catalogue, deps.pauses);
-  const model = withCompaction(named, catalogue);
-  const request = toCompactRequest(fields, openerFor(deps.itemSeals, call.identity.accountId));
+  const { accountId: account } = call.identity;
+  const { model } = fields;
+  context.model = modelNamed(catalogue, model)?.id ?? null;
+  const request = toCompactRequest(fields, openerFor(deps.itemSeals, account));
+  // The service chooses among the models that can shorten; a named one is refused by its name.
+  const able = model === AUTO_MODEL ? shortening(catalogue) : catalogue;
+  const chosen = choose(deps, { model, request, catalogue: able, account });
+  // The server that shortened a conversation is the only one that can read it.
+  const [first] = modelsTaking(chosen.models, request.media);
+  const shortener = withCompaction(first, catalogue);
   return {
-    models: modelsTaking([model], request.media),
+    models: [shortener],
     // No field of the request bounds the output of the server, so nothing may lower this limit.
-    request: { ...request, maxTokens: longestOutput(model) },
+    request: { ...request, maxTokens: longestOutput(shortener) },
     stream: false,
     offered: catalogue.models,
-    svcMembers: null,
+    svcMembers: chosen.svcMembers,
     ignored: unknownFields(fields),
     created: unixSeconds(deps.calls.clock),
   };
@@ -68,11 +89,21 @@ function longestOutput({ contextTokens, maxOutputTokens }: ModelEntry): number {
   return Math.min(contextTokens, maxOutputTokens ?? CHAT.maxTokensMax);
 }
 
+/** The catalogue with only the models that can shorten a conversation. */
+function shortening(catalogue: ChatCatalogue): ChatCatalogue {
+  const able = [...catalogue.models].filter(([, model]) => shorteningRoutes(model, catalogue)[0]);
+  if (able.length > 0) return { ...catalogue, models: new Map(able) };
+  const message = "No provider here shortens conversations. The documentation is at /docs";
+  throw new ApiError("not_found", message, { param: "model" });
+}
+
+function shorteningRoutes({ routes }: ModelEntry, { providers }: ChatCatalogue) {
+  return routes.filter(({ provider }) => providers.get(provider)?.kind === "openai-responses");
+}
+
 /** The model with those of its routes that can shorten a conversation. */
-function withCompaction(model: ModelEntry, { providers }: ChatCatalogue): ModelEntry {
-  const routes = model.routes.filter(
-    ({ provider }) => providers.get(provider)?.kind === "openai-responses",
-  );
+function withCompaction(model: ModelEntry, catalogue: ChatCatalogue): ModelEntry {
+  const routes = shorteningRoutes(model, catalogue);
   if (routes.length > 0) return { ...model, routes };
   const message =
     `No provider of '${model.id}' shortens conversations: shorten the input of ` +
@@ -81,11 +112,11 @@ function withCompaction(model: ModelEntry, { providers }: ChatCatalogue): ModelE
 }
 
 /** Runs a call. */
-function runCompact(context: Context, compact: CompactCall): Promise<Settled<string>> {
+export function runCompact(context: Context, compact: CompactCall): Promise<Settled<string>> {
   const { deps, call } = context;
   return completeChat(deps.calls, call, {
     chat: compact,
-    saysWhatIsLeft: false,
+    saysWhatIsLeft: compact.svcMembers !== null,
     write: ({ model, tried, reply: route, usage }, settlement) => {
       const { output, usage: own } = route.body ?? {};
       return JSON.stringify({
@@ -101,6 +132,20 @@ function runCompact(context: Context, compact: CompactCall): Promise<Settled<str
   });
 }
 
+/** The answer to the caller. */
+export function answerCompact(
+  _: Context,
+  __: CompactCall,
+  { reply, charged }: Settled<string>,
+): Answer {
+  return { json: reply, costUsd: toDecimal(charged) };
+}
+
+export const COMPACT_DESCRIPTION = `Compatible with OpenAI's compaction, and passed through to it:
+the items of the reply take the place of those that were sent. Only models of a provider that speaks
+Responses have it; for others the answer is 404. Charged like a response. The hold covers the
+longest reply of the model, since the request has no limit.`;
+
 /** Compactions in the Gateway. */
 export const compact = endpoint({
   id: "compactResponse",
@@ -111,12 +156,9 @@ export const compact = endpoint({
   access: "scope",
   isBilled: true,
   summary: "Shorten a conversation",
-  description: `Compatible with OpenAI's compaction, and passed through to it: the items of the
-reply take the place of those that were sent. Only models of a provider that speaks Responses have
-it; for others the answer is 404. Charged like a response. The hold covers the longest reply of the
-model, since the request has no limit.`,
+  description: COMPACT_DESCRIPTION,
   body: jsonBody(CompactBody, RESPONSES.body),
-  reply: Compaction,
+  reply: gatewayCompaction,
   errors: [
     "not_found",
     "context_length_exceeded",
@@ -125,11 +167,8 @@ model, since the request has no limit.`,
     "upstream_unreachable",
   ],
   errorForm: openAiError,
-  examples: [compactExample()],
-  prepare: (fields, context: Context) => prepareCompact(context, fields),
+  examples: [compactExample({})],
+  prepare: (fields, context: Context) => prepareCompact(context, fields, chooseNamed),
   run: runCompact,
-  answer: (_: Context, __: CompactCall, { reply, charged }: Settled<string>): Answer => ({
-    json: reply,
-    costUsd: toDecimal(charged),
-  }),
+  answer: answerCompact,
 });

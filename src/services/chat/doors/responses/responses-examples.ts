@@ -79,7 +79,7 @@ export function inputTokensExample(model: string): Example {
 export const EXAMPLE_COMPACTOR = "compactor-1";
 
 /** An example of a compaction. */
-export function compactExample(): Example {
+export function compactExample(svcMembers: object): Example {
   return {
     summary: "A conversation that got long",
     body: { model: EXAMPLE_COMPACTOR, input: [{ role: "user", content: "What is a hold?" }] },
@@ -90,7 +90,7 @@ export function compactExample(): Example {
       model: EXAMPLE_COMPACTOR,
       output: [{ id: "cmp_1", type: "compaction", encrypted_content: "c2VhbGVk" }],
       usage,
-      svc: COST,
+      svc: { ...COST, ...svcMembers },
     },
   };
 }
