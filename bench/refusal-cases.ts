@@ -33,6 +33,33 @@ export const longChat = (fields: object = {}, bytes: number = CHAT.bodyBytesMax)
     ...fields,
   });
 const text = () => longChat();
+
+const RESPONSES_PATH = "/v1/responses";
+const MESSAGES_PATH = "/v1/messages";
+
+/** A session of an agent with so many items, the last of which is given. */
+const session = (count: number, last: object) =>
+  JSON.stringify({
+    model: "plain",
+    input: [
+      ...Array.from({ length: count - 1 }, () => ({ role: "user", content: "x".repeat(380) })),
+      last,
+    ],
+  });
+/** As many messages, alternately of both roles. */
+const exchange = (count: number, last: object) =>
+  JSON.stringify({
+    model: "plain",
+    max_tokens: 1_000,
+    messages: [
+      ...Array.from({ length: count - 1 }, (_, at) => ({
+        role: at % 2 === 0 ? "user" : "assistant",
+        content: "x".repeat(380),
+      })),
+      last,
+    ],
+  });
+const ASKED = { role: "user", content: "What is a hold?" };
 /** 9,900 keys, no name of which was seen before. */
 let seen = 0;
 const keys = () => {
@@ -74,6 +101,24 @@ export const REFUSAL_CASES: Partial<Record<ErrorCode, readonly RefusalCase[]>> =
     },
   ],
   invalid_parameter: [
+    {
+      terms: RICH,
+      name: "10,000 items",
+      path: RESPONSES_PATH,
+      body: () => session(10_000, { type: "unheard_of" }),
+    },
+    {
+      terms: RICH,
+      name: "10,001 items",
+      path: RESPONSES_PATH,
+      body: () => session(10_001, ASKED),
+    },
+    {
+      terms: RICH,
+      name: "10,000 messages",
+      path: MESSAGES_PATH,
+      body: () => exchange(10_000, { role: "nobody", content: "x" }),
+    },
     { terms: RICH, body: () => longChat({ temperature: 3 }) },
     { terms: RICH, name: "9,900 keys", body: () => longChat(keys(), 2_000) },
     {
@@ -83,7 +128,15 @@ export const REFUSAL_CASES: Partial<Record<ErrorCode, readonly RefusalCase[]>> =
     },
   ],
   // A prompt that is too long to count is sent.
-  model_not_found: [{ terms: RICH, body: () => longChat({ model: "none" }) }],
+  model_not_found: [
+    { terms: RICH, body: () => longChat({ model: "none" }) },
+    {
+      terms: RICH,
+      name: "10,000 items",
+      path: RESPONSES_PATH,
+      body: () => session(10_000, ASKED).replace('"plain"', '"none"'),
+    },
+  ],
   model_unavailable: [{ terms: RICH, pause: "chat", body: text }],
   search_unavailable: [
     {
@@ -96,5 +149,13 @@ export const REFUSAL_CASES: Partial<Record<ErrorCode, readonly RefusalCase[]>> =
   mail_unavailable: [{ terms: RICH, path: "/v1/mail/send", pause: "mail", body: text }],
   key_budget_exceeded: [{ terms: { ...RICH, monthlyLimit: "0.000001" }, body: text }],
   monthly_limit_reached: [{ terms: { ...RICH, ownCap: "0.000001" }, body: text }],
-  insufficient_credits: [{ terms: { contract: "enterprise", free: "0.000001" }, body: text }],
+  insufficient_credits: [
+    { terms: { contract: "enterprise", free: "0.000001" }, body: text },
+    {
+      terms: { contract: "enterprise", free: "0.000001" },
+      name: "10,000 items",
+      path: RESPONSES_PATH,
+      body: () => session(10_000, ASKED),
+    },
+  ],
 };

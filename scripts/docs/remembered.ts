@@ -240,6 +240,11 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the one used longest ago is made again",
   },
   {
+    holders: ["src/http/body/explain.ts CHECKS"],
+    what: "compiled checks of the items of long lists that were refused",
+    most: "one for each list in the API",
+  },
+  {
     holders: [
       "src/services/chat/doors/models/models-endpoint.ts lists",
       "src/services/chat/models/catalogue.ts allAliases",

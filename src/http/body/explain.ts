@@ -1,6 +1,7 @@
 // Explains why a schema refuses a value: names the field and the broken rule, in the words of the
 // schema.
 
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { ApiError } from "../../core/errors.ts";
 import { oneOf, type TSchema } from "../schema.ts";
@@ -10,7 +11,9 @@ import { oneOf, type TSchema } from "../schema.ts";
  * itself.
  */
 export function explain(schema: TSchema, value: unknown, whole: string): ApiError {
-  const error = furthest(firstOf(Value.Errors(schema, value)));
+  const { shortened, places } = withoutSoundItems(schema, value);
+  const found = furthest(firstOf(Value.Errors(schema, shortened)));
+  const error = { ...found, path: originalPath(found.path, places) };
   // A key that breaks a rule for all keys is a fault of the object.
   const isKey = isUnknownKey(error) && error.schema.must !== undefined;
   const field = fieldOf(isKey ? parentOf(error.path) : error.path, value);
@@ -20,6 +23,58 @@ export function explain(schema: TSchema, value: unknown, whole: string): ApiErro
   const rule = isTooLong ? ruleOfLength(error.schema) : ruleOfError(error);
   const param = field === "" ? {} : { param: field };
   return new ApiError(code, `${field === "" ? whole : field} ${rule}`, param);
+}
+
+/** Lists up to this length are examined as they are. */
+const PLAIN_ITEMS_MAX = 32;
+const CHECKS = new WeakMap<TSchema, TypeCheck<TSchema>>();
+
+/**
+ * The value with only the first faulty item of each long list in its fields, and the places that
+ * these items had, by the name of the field: errors are searched slowly, and long lists have
+ * thousands of sound items (D-716).
+ */
+function withoutSoundItems(schema: TSchema, value: unknown) {
+  const places = new Map<string, number>();
+  const { properties } = schema as { readonly properties?: Readonly<Record<string, TSchema>> };
+  if (properties === undefined || typeof value !== "object" || value === null) {
+    return { shortened: value, places };
+  }
+  const shortened: Record<string, unknown> = { ...value };
+  for (const [name, list] of Object.entries(shortened)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const rule = property === undefined ? null : listIn(property);
+    if (rule === null || !Array.isArray(list) || list.length <= PLAIN_ITEMS_MAX) continue;
+    if (list.length > (rule.maxItems ?? list.length)) continue;
+    const place = Math.max(0, firstFault(rule.items, list));
+    places.set(name, place);
+    shortened[name] = [list[place]];
+  }
+  return { shortened, places };
+}
+
+/** The schema of a list that a field may have; null if it has none that one item would fit. */
+function listIn(property: TSchema): TSchema | null {
+  const branches: readonly TSchema[] = property.anyOf ?? [property];
+  const lists = branches.filter(({ type }) => type === "array");
+  const [list] = lists;
+  if (list === undefined || lists.length > 1) return null;
+  const { minItems = 0, uniqueItems = false, items } = list;
+  return minItems > 1 || uniqueItems || items === undefined ? null : list;
+}
+
+function firstFault(items: TSchema, list: readonly unknown[]): number {
+  const check = CHECKS.get(items) ?? TypeCompiler.Compile(items);
+  CHECKS.set(items, check);
+  return list.findIndex((item) => !check.Check(item));
+}
+
+/** A path in the shortened value, as a path in the whole one. */
+function originalPath(path: string, places: ReadonlyMap<string, number>): string {
+  const [start = "", name = "", index, ...rest] = path.split("/");
+  const place = places.get(name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (place === undefined || index === undefined) return path;
+  return [start, name, String(place), ...rest].join("/");
 }
 
 /** A body can have millions of errors; only this many are examined. */

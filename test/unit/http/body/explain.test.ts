@@ -32,6 +32,37 @@ const Closed = Type.Object(
   { additionalProperties: false },
 );
 
+const Session = named("Session", {
+  model: text(),
+  items: Type.Union([text(), Type.Array(Shape, { minItems: 1, maxItems: 10_000 })]),
+  limit: optional(whole(1, 9)),
+});
+const SOUND = { kind: "circle", radius: 1 };
+const session = (last: object, more: object = {}) => ({
+  model: "m",
+  items: [...Array.from({ length: 9_998 }, () => SOUND), last, SOUND],
+  ...more,
+});
+
+describe("among thousands of items the refusal names the first faulty one by its place", () => {
+  const cases: readonly (readonly [value: object, message: string])[] = [
+    [session({ kind: "line" }), "items[9998].kind must be one of: circle, square, cube"],
+    [session({ kind: "cube", side: 10 }), "items[9998].side must be an integer from 1 to 9"],
+    [session({ kind: "cube" }, { limit: 0 }), "items[9998].side must be an integer from 1 to 9"],
+    [session(SOUND, { limit: 0 }), "limit must be an integer from 1 to 9"],
+    [session(SOUND, { model: 1 }), "model must be a string"],
+    [
+      { ...session(SOUND), items: Array(10_001).fill(SOUND) },
+      "items must have at most 10000 items",
+    ],
+  ];
+
+  test.each(cases.map(([value, message]) => [message, value] as const))("%s", (message, value) => {
+    const error = explain(Session, value, "The session");
+    expect([error.code, error.message]).toEqual(["invalid_parameter", message]);
+  });
+});
+
 function told(value: object): ApiError {
   return explain(Form, value, "The form");
 }

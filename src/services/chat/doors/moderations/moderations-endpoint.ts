@@ -134,7 +134,10 @@ function unreadable(): RouteFailure {
 }
 
 /** Runs a call, which counts as one request and costs nothing, however it ends. */
-export async function runModeration(context: Context, { model, asked }: ModerationCall): Promise<Json> {
+export async function runModeration(
+  context: Context,
+  { model, asked }: ModerationCall,
+): Promise<Json> {
   const { deps, call } = context;
   const free = { ...NO_COST, isBrief: false };
   const terms = { scope: "models", service: "models", model: model.id, ...free } as const;
