@@ -33,10 +33,12 @@ import {
   budgetsOfCall,
   capOf,
   heldBudgets,
+  isInRun,
   limitsOf,
   markersOfCall,
   NO_MARKERS,
 } from "./account-limits.ts";
+import { AccountRuns } from "./account-runs.ts";
 import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
@@ -75,6 +77,7 @@ interface Access {
   readonly document: AccessDocument;
   /** By key id, for keys that have made calls. */
   readonly texts: Map<string, KeyTexts>;
+  readonly runs: AccountRuns;
 }
 
 /** An admission in progress. */
@@ -150,10 +153,15 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#refresh();
         continue;
       }
-      const { tier, refusal } = decideAccess(access.document, key, accessCall(request, nowMs));
+      const decided = decideAccess(access.document, key, accessCall(request, nowMs));
+      const { tier } = decided;
+      const { run, refusal } =
+        decided.refusal === null && isInRun(request)
+          ? await access.runs.decide({ request, nowMs, isQuote })
+          : { run: null, refusal: decided.refusal };
       const limits = limitsOf(request, tier, key);
       const cap = capOf(access.document, tier);
-      const budgets = budgetsOfCall(request, key.budgets, refusal);
+      const budgets = budgetsOfCall(request, key.budgets, { refusal, run });
       const markers = isQuote ? NO_MARKERS : markersOfCall(request, refusal);
       const ref = this.#holdRef(request, budgets, markers);
       const { metadata, text } = this.#textsOf(access, request);
@@ -386,7 +394,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #adopt(version: number, document: string): Access {
-    this.#access = { version, document: parseDocument(document), texts: new Map() };
+    const runs = new AccountRuns(this.accountId, this.deps.repository);
+    this.#access = { version, document: parseDocument(document), texts: new Map(), runs };
     return this.#access;
   }
 

@@ -5,6 +5,7 @@ import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
 import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
 import { RATE_MAX } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
+import { type NamedRun, type Run, runBudget } from "../src/core/access/runs.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 
@@ -67,14 +68,26 @@ export function capOf(document: AccessDocument, tier: Tier): NanoUsd {
   return document.ownCap === null ? tier.monthlyCap : min(document.ownCap, tier.monthlyCap);
 }
 
-/** The budgets of a key that count this call: none of a call that holds nothing. */
+/** The budgets that count this call, in the order of the error table. */
 export function budgetsOfCall(
-  { bound, refusal: ownRefusal }: AdmissionRequest,
+  input: AdmissionRequest,
   budgets: readonly Budget[],
-  refusal: object | null,
+  { refusal, run }: { readonly refusal: object | null; readonly run: Run | null },
 ): readonly Budget[] {
-  const holds = bound > ZERO && refusal === null && ownRefusal === undefined;
-  return holds ? budgets : NO_BUDGETS;
+  if (refusal !== null || !isCounted(input)) return NO_BUDGETS;
+  return run === null ? budgets : [...budgets, runBudget(run)];
+}
+
+/** True if the run that the call names decides on it. */
+export function isInRun(
+  input: AdmissionRequest,
+): input is AdmissionRequest & { readonly run: NamedRun } {
+  return input.run != null && input.refusal === undefined && input.isAhead !== true;
+}
+
+/** True if budgets count the call: those of a call that holds nothing do not. */
+function isCounted({ bound, refusal }: AdmissionRequest): boolean {
+  return bound > ZERO && refusal === undefined;
 }
 
 /** The budgets of an admitted call, each with the begin of its span. */

@@ -2,7 +2,7 @@
 // only reads, so the wallet and the counts may be from instants a few milliseconds apart.
 
 import type { AccessDocument } from "../src/core/access/access.ts";
-import type { Budget } from "../src/core/access/budgets.ts";
+import type { StandingBudget, StandingOwner } from "../src/core/access/budgets.ts";
 import { MAIL_COUNTS } from "../src/core/access/limits.ts";
 import { DAY_MS } from "../src/core/durations.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
@@ -28,7 +28,7 @@ export interface KeyUse {
 }
 
 /** A budget of an account, or of one of its keys, and its use. */
-export interface OwnedBudget extends BudgetUse {
+export interface OwnedBudget extends BudgetUse<StandingOwner> {
   /** The id of the key; null for a budget of the account. */
   readonly key: string | null;
 }
@@ -82,7 +82,7 @@ export async function readUse(
 export function ownedBudgets({
   budgets,
   keys,
-}: AccessDocument): readonly (Budget & Pick<OwnedBudget, "key">)[] {
+}: AccessDocument): readonly (StandingBudget & Pick<OwnedBudget, "key">)[] {
   const ofKeys = [...keys.values()].flatMap((key) =>
     key.budgets.filter(({ of }) => of === "key").map((budget) => ({ ...budget, key: key.id })),
   );

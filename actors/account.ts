@@ -1,9 +1,10 @@
 // The interface of an account for the rest of the program: it admits a call, and resolves the hold
 // of the call.
 
-import type { Budget, HeldBudget } from "../src/core/access/budgets.ts";
+import type { Budget, BudgetOwner, HeldBudget, StandingOwner } from "../src/core/access/budgets.ts";
 import type { KeyLimits, ModelPatterns } from "../src/core/access/key-limits.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
+import type { NamedRun } from "../src/core/access/runs.ts";
 import type { CancelSignal } from "../src/core/cancellation.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import type { CallMetadata, Outcome } from "../src/core/journal/journal.ts";
@@ -65,6 +66,8 @@ export interface AdmissionRequest {
    * claims, then those of earlier secrets.
    */
   readonly markers?: readonly string[] | undefined;
+  /** The run that counts the call. */
+  readonly run?: NamedRun | null | undefined;
   /**
    * The caller will try again with a lower bound before it refuses for money or tokens: if one of
    * them is short, the request is counted, but not refused or logged.
@@ -254,11 +257,11 @@ export interface AccountView {
     readonly monthHeld: NanoUsd;
   };
   /** The budgets that count the calls of the key: its own, then those of the account. */
-  readonly budgets: readonly BudgetUse[];
+  readonly budgets: readonly BudgetUse<StandingOwner>[];
 }
 
 /** A budget, and the use that is made of it now. */
-export interface BudgetUse extends Budget {
+export interface BudgetUse<Of extends BudgetOwner = BudgetOwner> extends Budget<Of> {
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
   readonly left: NanoUsd;

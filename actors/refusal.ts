@@ -15,6 +15,7 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "key_budget_exceeded",
   "monthly_limit_reached",
   "account_budget_exceeded",
+  "run_budget_exceeded",
   "insufficient_credits",
 ]);
 

@@ -1,10 +1,15 @@
 // Keeps an account's wallet in Redis consistent with Postgres: builds it, applies missing
 // operations and newer access documents, and evicts it.
 
-import { type Budget, type BudgetRef, spanEnd } from "../src/core/access/budgets.ts";
+import {
+  type Budget,
+  type BudgetOwner,
+  type BudgetRef,
+  spanEnd,
+} from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
-import { subtract, ZERO } from "../src/core/money/money.ts";
+import { type NanoUsd, subtract, ZERO } from "../src/core/money/money.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { BudgetUse } from "./account.ts";
 import { passMissing, spansOf, withMissing } from "./missing-entries.ts";
@@ -19,6 +24,7 @@ import {
   configure,
   evict,
   expireFree,
+  forgetBudget,
   hydrate,
   type KeySpending,
   loadBudgets,
@@ -45,6 +51,8 @@ export class WalletUpkeep {
   readonly keys: AccountKeys;
   #building: Promise<void> | null = null;
   #marking: Promise<void> | null = null;
+  /** The open readings of budgets, by the numbers of the budgets. */
+  readonly #loading = new Map<string, Promise<void>>();
 
   constructor(
     readonly deps: UpkeepDeps,
@@ -120,10 +128,22 @@ export class WalletUpkeep {
     return false;
   }
 
-  /** Loads these budgets, as Postgres has them, if Redis does not have them. */
-  async loadBudgets(budgets: readonly Pick<BudgetRef, "number">[]): Promise<void> {
-    const { scripts, repository } = this.deps;
+  /**
+   * Loads these budgets, as Postgres has them, if Redis does not have them. Calls at the same time
+   * share one reading: all calls of a run need its budget at once.
+   */
+  loadBudgets(budgets: readonly Pick<BudgetRef, "number">[]): Promise<void> {
     const numbers = budgets.map(({ number }) => number);
+    const name = numbers.join(" ");
+    const open = this.#loading.get(name);
+    if (open !== undefined) return open;
+    const loading = this.#load(numbers).finally(() => this.#loading.delete(name));
+    this.#loading.set(name, loading);
+    return loading;
+  }
+
+  async #load(numbers: readonly number[]): Promise<void> {
+    const { scripts, repository } = this.deps;
     const areLoaded = await this.#inBucket(async ({ epoch, evictions }) => {
       const record = await fromPostgres(repository.readBudgets(this.accountId, numbers));
       const spans = spansOf(numbers, record);
@@ -134,6 +154,15 @@ export class WalletUpkeep {
     });
     if (areLoaded) return;
     throw new ApiError("service_unavailable", "The budgets could not be read; try again");
+  }
+
+  /**
+   * Takes a budget out of Redis that no call counts in any more, and of which the ledger has this
+   * spending. False if it stays, because Redis knows of more.
+   */
+  async forgetBudget(number: number, spent: NanoUsd): Promise<boolean> {
+    const budget = { ...this.subject(), number, spent };
+    return (await this.deps.scripts.run(forgetBudget, budget)) === "ok";
   }
 
   /**
@@ -165,7 +194,9 @@ export class WalletUpkeep {
   }
 
   /** The use of these budgets now. */
-  async budgetUse(budgets: readonly Budget[]): Promise<readonly BudgetUse[]> {
+  async budgetUse<Of extends BudgetOwner>(
+    budgets: readonly Budget<Of>[],
+  ): Promise<readonly BudgetUse<Of>[]> {
     if (budgets.length === 0) return [];
     const { scripts, scriptTime, clock } = this.deps;
     const fields = budgets.map(({ number }) => `${number}`);
@@ -260,11 +291,11 @@ interface Reading {
  * What of a budget is spent, held and left now. Null if Redis does not have the budget, or has it
  * of an older epoch.
  */
-function budgetUse(
-  budget: Budget,
+function budgetUse<Of extends BudgetOwner>(
+  budget: Budget<Of>,
   bytes: Buffer | null,
   { epoch, nowMs }: Reading,
-): BudgetUse | null {
+): BudgetUse<Of> | null {
   const record = bytes === null ? null : parseBudget(bytes);
   if (record === null || record.epoch !== epoch) return null;
   const end = record.startMs < 0 ? nowMs : spanEnd(budget.span, record.startMs);

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
 import type { QuoteDeps } from "./account/quote-endpoint.ts";
 import type { ReceiptsDeps } from "./account/receipt-endpoint.ts";
+import type { RunsDeps } from "./account/run-endpoint.ts";
 import type { CallMeter, CallTracer } from "./calls/call.ts";
 import type { Pauses } from "./calls/pauses.ts";
 import type { Clock } from "./core/clock.ts";
@@ -68,6 +69,7 @@ export interface AppDeps {
   readonly pauses: Pauses;
   readonly averageReply: QuoteDeps["averageReply"];
   readonly receipts: ReceiptsDeps["receipts"];
+  readonly runs: RunsDeps["runs"];
   /** Parses large bodies; without it, that is done in the thread that serves requests. */
   readonly parser?: BodyParser;
   /** Null without a payment provider. */
@@ -231,6 +233,7 @@ function sharedDeps(deps: AppDeps): SharedDeps {
     anonymous: deps.anonymous,
     bodies: new BodyShares(),
     answers: new KeptAnswers(deps),
+    runRules: () => deps.catalogue().runs,
     parser: deps.parser,
     catalogue: deps.catalogue,
     itemSeals: new ItemSeals(deps.keyPeppers, deps.random),
@@ -242,6 +245,7 @@ function sharedDeps(deps: AppDeps): SharedDeps {
     clientInfo: deps.clientInfo,
     averageReply: deps.averageReply,
     receipts: deps.receipts,
+    runs: deps.runs,
     paid: PAID,
     callApi: apiCaller(() => shared),
   };

@@ -6,6 +6,7 @@ import { AnonymousWindow } from "../actors/anonymous-window.ts";
 import { checkLayouts } from "../actors/layout-upgrade.ts";
 import { probeKeys } from "../actors/records/keys.ts";
 import project from "../package.json";
+import { delayedChange } from "./accounts/administration.ts";
 import { type AppDeps, createApp } from "./app.ts";
 import { openConsole } from "./console/open-console.ts";
 import { LEASE_MS } from "./core/access/limits.ts";
@@ -49,12 +50,17 @@ const clock: Clock = {
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 /** The records of calls that callers may read. */
-function recordsOf({ console }: ServerConfig, { database, receiptKey: key }: ApiStores) {
+function recordsOf(
+  { console }: ServerConfig,
+  { database, accounts: actors, receiptKey: key }: ApiStores,
+  log: Log,
+) {
   const issuer = console?.origin ?? project.name;
   return {
     averageReply: (of: { readonly account: string; readonly model: string }) =>
       averageReply(database, of),
     receipts: new SignedReceipts({ database, clock, key, issuer }),
+    runs: { database, actors, now: clock.now, onDelayed: delayedChange(log) },
   };
 }
 
@@ -106,7 +112,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     // Without the console the pages would have nothing to talk to.
     dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
-    ...recordsOf(config, stores),
+    ...recordsOf(config, stores, log),
     mcp: { hosts: config.mcpHosts, dashboard: config.console?.origin ?? null },
   });
   providers.warmUp();

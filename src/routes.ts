@@ -3,6 +3,7 @@
 import { me } from "./account/me.ts";
 import { type QuoteDeps, quote } from "./account/quote-endpoint.ts";
 import { type ReceiptsDeps, receipt, receiptKeys } from "./account/receipt-endpoint.ts";
+import { type RunsDeps, run, updateRun } from "./account/run-endpoint.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
@@ -31,6 +32,7 @@ import {
   type PlaygroundDeps,
 } from "./console/playground.ts";
 import { READINGS, type ReadingDeps } from "./console/readings.ts";
+import { type ConsoleRunsDeps, RUN_ENDPOINTS } from "./console/runs.ts";
 import { WEBHOOK_ENDPOINTS, type WebhooksDeps } from "./console/webhooks.ts";
 import type { ServiceName } from "./core/access/services.ts";
 import type { ConsoleEndpoint } from "./http/console/console-endpoint.ts";
@@ -64,7 +66,13 @@ import { type DocsDeps, docsEndpoints } from "./site/docs/docs-endpoints.ts";
 import { SITE, type SiteDeps } from "./site/front-door.ts";
 
 /** The parts that the Gateway's endpoints use, for all services. */
-export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps & QuoteDeps & ReceiptsDeps;
+export type GatewayDeps = ChatDeps &
+  SearchDeps &
+  MapsDeps &
+  MailDeps &
+  QuoteDeps &
+  ReceiptsDeps &
+  RunsDeps;
 
 const BY_SERVICE = {
   chat: [
@@ -91,6 +99,8 @@ export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [
   me,
   quote,
   receipt,
+  run,
+  updateRun,
 ];
 
 /** The endpoints for agents, which speak protocols of their own. */
@@ -117,6 +127,7 @@ export type ConsoleDeps = PeopleDeps &
   BillingDeps &
   PlaygroundDeps &
   WebhooksDeps &
+  ConsoleRunsDeps &
   ReadingDeps;
 
 /** The console's own API, for people with sessions. */
@@ -137,6 +148,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   disableAutoTopUp,
   callFromPlayground,
   estimateFromPlayground,
+  ...RUN_ENDPOINTS,
   ...WEBHOOK_ENDPOINTS,
   ...READINGS,
 ];

@@ -1,9 +1,16 @@
-// Removes idle wallets from Redis. Postgres has all of them, and the next call rebuilds its wallet.
+// Removes from Redis what Postgres has and no call uses: idle wallets, which the next call
+// rebuilds, and the budgets of runs that have ended.
 
 import { timeOf } from "../actors/redis/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
+import { MINUTE_MS } from "../src/core/durations.ts";
 import type { Log } from "../src/core/log.ts";
+import type { NanoUsd } from "../src/core/money/money.ts";
+import { webhookEvent } from "../src/core/webhooks/webhook-events.ts";
+import { type EndedRun, endedRuns, markForgotten } from "../src/store/accounts/runs.ts";
+import type { Database } from "../src/store/servers/database.ts";
+import { addWebhookEvents } from "../src/store/webhooks/webhook-outbox.ts";
 
 /** The part of an account's actor that this worker uses. */
 export interface IdleWallet {
@@ -47,4 +54,57 @@ async function evict(deps: EvictionDeps, { accountId, bucket }: ScannedWallet): 
     deps.log.error({ accountId, err: error }, "A wallet could not be evicted");
     return false;
   }
+}
+
+/** After its end a run stays for so long, for processes whose clocks are behind. */
+const RUN_KEPT_MS = MINUTE_MS;
+
+export interface EndedRunsDeps {
+  readonly database: Database;
+  readonly accounts: {
+    of(
+      accountId: string,
+      bucket: number,
+    ): {
+      forgetBudget(number: number, spent: NanoUsd): Promise<boolean>;
+    };
+  };
+  readonly now: () => number;
+  readonly log: Pick<Log, "warn">;
+}
+
+/**
+ * Takes the runs that have ended out of Redis, once Postgres has all of their charges, and notifies
+ * their accounts. A run that goes on later is loaded again. Returns how many were taken out.
+ */
+export async function forgetEndedRuns({
+  database,
+  accounts,
+  now,
+  log,
+}: EndedRunsDeps): Promise<number> {
+  let forgotten = 0;
+  for await (const page of endedRuns(database, new Date(now() - RUN_KEPT_MS))) {
+    for (const run of page) {
+      const { accountId, bucket, number, loggedSpent } = run;
+      try {
+        if (!(await accounts.of(accountId, bucket).forgetBudget(number, loggedSpent))) continue;
+        await noteEnd(database, run, new Date(now()));
+        forgotten += 1;
+      } catch (error) {
+        log.warn({ accountId, err: error }, "A run that has ended stays in Redis for now");
+      }
+    }
+  }
+  return forgotten;
+}
+
+async function noteEnd({ db }: Database, run: EndedRun, now: Date): Promise<void> {
+  const { account, id, amount: max, endsAt, loggedSpent: spent } = run;
+  await db.transaction(async (tx) => {
+    // It may have got more time meanwhile.
+    if (!(await markForgotten(tx, run, now))) return;
+    const event = webhookEvent("run.ended", null, { run: id, max, endsAt, spent });
+    await addWebhookEvents(tx, account, [event]);
+  });
 }

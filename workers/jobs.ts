@@ -20,7 +20,7 @@ import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
 import { auditJob } from "./audit-runs.ts";
 import { completeChanges } from "./completer.ts";
 import { deleteEndedSessions } from "./ended-sessions.ts";
-import { evictIdle } from "./eviction.ts";
+import { evictIdle, forgetEndedRuns } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
@@ -135,6 +135,10 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     "wallet-eviction": {
       everyMs: 600_000,
       run: () => evictIdle({ accounts, redis: scripts.redis, idleMs: config.walletIdleMs, log }),
+    },
+    "ended-runs": {
+      everyMs: 60_000,
+      run: () => forgetEndedRuns({ database, accounts, now, log }),
     },
     "playground-keys": {
       everyMs: 30_000,

@@ -44,6 +44,8 @@ function areEqual(one: CallMetadata, other: CallMetadata): boolean {
     one.country === other.country &&
     one.ipHash === other.ipHash &&
     one.priceVersion === other.priceVersion &&
-    one.marker === other.marker
+    one.marker === other.marker &&
+    one.run === other.run &&
+    one.step === other.step
   );
 }

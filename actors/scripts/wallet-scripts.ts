@@ -11,6 +11,7 @@ import configureLua from "../lua/configure.lua" with { type: "text" };
 import countRefusedLua from "../lua/count_refused.lua" with { type: "text" };
 import evictLua from "../lua/evict.lua" with { type: "text" };
 import expireFreeLua from "../lua/expire_free.lua" with { type: "text" };
+import forgetBudgetLua from "../lua/forget_budget.lua" with { type: "text" };
 import hydrateLua from "../lua/hydrate.lua" with { type: "text" };
 import loadBudgetsLua from "../lua/load_budgets.lua" with { type: "text" };
 import loadMarkersLua from "../lua/load_markers.lua" with { type: "text" };
@@ -147,6 +148,20 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
     ]),
   ],
   reply: (raw) => verdictOf(raw) as "ok" | "again" | "hydrate",
+};
+
+export interface ForgetBudgetArgs extends OfAccount {
+  readonly number: number;
+  readonly spent: NanoUsd;
+}
+
+export const forgetBudget: Script<ForgetBudgetArgs, "ok" | "kept"> = {
+  name: "forget_budget",
+  lua: forgetBudgetLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.budgets],
+  args: ({ number, spent }) => [pack(toDouble(spent)), `${number}`],
+  reply: (raw) => verdictOf(raw) as "ok" | "kept",
 };
 
 export interface LoadMarkersArgs extends OfAccount {

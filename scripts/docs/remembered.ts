@@ -2,6 +2,7 @@
 // constants of the code; a test finds collections that are missing here.
 
 import { ACTORS_MAX } from "../../actors/account-actors.ts";
+import { RUNS_KNOWN_MAX } from "../../actors/account-runs.ts";
 import { CALL_KEYS_MAX } from "../../actors/records/keys.ts";
 import { OUT_BYTES_KEPT } from "../../actors/redis/resp-connection.ts";
 import { REFUSED_KEYS_MAX } from "../../actors/refusal-brake.ts";
@@ -76,6 +77,16 @@ export const REMEMBERED: readonly Remembered[] = [
     what: "names and texts of the keys of these accounts that make calls, 1,700 bytes for each",
     most: `${number(CALL_KEYS_MAX)} keys of an account`,
     beyond: "they are made again",
+  },
+  {
+    holders: [
+      "actors/account-runs.ts #known",
+      "actors/account-runs.ts #reading",
+      "actors/wallet-upkeep.ts #loading",
+    ],
+    what: "runs of these accounts, until their access documents change, 330 bytes for each",
+    most: `${number(RUNS_KNOWN_MAX)} of an account`,
+    beyond: "those known are forgotten, and read from Postgres again",
   },
   {
     holders: ["src/http/kept-answers.ts #entries"],

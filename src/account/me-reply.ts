@@ -1,7 +1,7 @@
 // The reply of GET /v1/me.
 
 import { SPENDING_LIMITS } from "../calls/account.ts";
-import { BUDGET_OWNERS, SPANS } from "../core/access/budgets.ts";
+import { SPANS, STANDING_OWNERS } from "../core/access/budgets.ts";
 import { TIERS } from "../core/access/limits.ts";
 import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -67,7 +67,7 @@ export const Me = named("Account", {
   }),
   budgets: Type.Array(
     Type.Object({
-      of: oneOf(BUDGET_OWNERS),
+      of: oneOf(STANDING_OWNERS),
       span: oneOf(SPANS, { description: "`5h` begins with its first call; `week` on Monday, UTC" }),
       amount_usd: usdAmount("What may be spent in the span"),
       spent_usd: usdAmount("What was spent in it"),

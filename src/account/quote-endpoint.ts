@@ -16,6 +16,7 @@ import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Method } from "../http/endpoint-info.ts";
 import { type CallApi, innerRequest, queryOf, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
+import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
 import type { Checked } from "../http/schema.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { ChatAdmission } from "../services/chat/chat-admission.ts";
@@ -81,7 +82,8 @@ the next call is decided by the balance and the limits of its own moment.`,
     withoutCost(deps.calls, call, {
       service: "account",
       answer: async () => {
-        const raw = { request: quotedRequest(request, fields, method), server: serverOf(call) };
+        const inner = quotedRequest({ deps, request }, fields, method);
+        const raw = { request: inner, server: serverOf(call) };
         const callQuote = new CallQuote(deps.calls.accounts);
         await deps.callApi("gateway", fields.path, { raw, quote: callQuote });
         return await replyOf(deps, call, { path: fields.path, quoted: quotedBy(callQuote) });
@@ -90,8 +92,13 @@ the next call is decided by the balance and the limits of its own moment.`,
   answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
 });
 
-function quotedRequest(request: Request, { path, body }: Fields, method: Method): Request {
-  const headers = Object.fromEntries(PASSED_ON.map((name) => [name, request.headers.get(name)]));
+function quotedRequest(
+  { deps, request }: Pick<Context, "deps" | "request">,
+  { path, body }: Fields,
+  method: Method,
+): Request {
+  const passed = Object.fromEntries(PASSED_ON.map((name) => [name, request.headers.get(name)]));
+  const headers = { ...passed, [RUN_HEADER]: runHeaderOf(request.headers, deps.runRules()) };
   const { signal } = request;
   const content = method === "GET" ? { query: queryOf(body) } : { body };
   return innerRequest({ method, path, headers, signal, ...content });

@@ -6,6 +6,7 @@ import { type AccountEvent, afterEvent } from "../core/access/account-states.ts"
 import type { PlanName } from "../core/access/limits.ts";
 import { type Surface, scopesOfSurface } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import { type ChangedKey, changeKey, findKey } from "../store/accounts/account-keys.ts";
 import {
@@ -44,6 +45,12 @@ export interface AdministrationDeps {
    * change.
    */
   readonly also?: AlsoInTransaction | undefined;
+}
+
+/** Logs that Redis does not have a change yet. */
+export function delayedChange(log: Pick<Log, "warn">): AdministrationDeps["onDelayed"] {
+  return (accountId, error) =>
+    log.warn({ accountId, err: error }, "A change waits for Redis; the completer applies it");
 }
 
 export interface Done {

@@ -20,6 +20,7 @@ export async function addLimitEvents(database: Database): Promise<number> {
   return reached.length;
 }
 
-function eventOf({ type, key, code, limit, uniqueKey }: ReachedLimit) {
+function eventOf({ type, key, code, limit, run, uniqueKey }: ReachedLimit) {
+  if (type === "run.budget_reached") return webhookEvent(type, uniqueKey, { run: run ?? "", key });
   return webhookEvent(type, uniqueKey, { key, code, limit });
 }

@@ -10,6 +10,7 @@ import type {
   RateLimits,
 } from "../../actors/account.ts";
 import type { ModelPatterns } from "../core/access/key-limits.ts";
+import type { NamedRun } from "../core/access/runs.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal/journal.ts";
@@ -49,6 +50,8 @@ export interface Call {
   models: ModelPatterns;
   /** The most that its caller lets it cost; null without a cap. */
   maxCost: NanoUsd | null;
+  /** The run that its caller named; null without one. */
+  run: NamedRun | null;
   /** The markers of its idempotency key, of the current secret first; null without one. */
   markers: readonly string[] | null;
   /** The account's decision before the body was read; null if there was none. */

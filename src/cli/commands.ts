@@ -4,6 +4,7 @@ import { accountCommands } from "./accounts/account-commands.ts";
 import { budgetCommands } from "./accounts/budget-commands.ts";
 import { keyCommands } from "./accounts/key-commands.ts";
 import { peopleCommands } from "./accounts/people-commands.ts";
+import { runCommands } from "./accounts/run-commands.ts";
 import { teamCommands } from "./accounts/team-commands.ts";
 import { webhookCommands } from "./accounts/webhook-commands.ts";
 import {
@@ -51,6 +52,7 @@ const COMMANDS: readonly (Command | CommandWithoutStores)[] = [
   ...voucherCommands,
   ...keyCommands,
   ...budgetCommands,
+  ...runCommands,
   ...peopleCommands,
   ...webhookCommands,
   ...modelCommands,

@@ -111,6 +111,7 @@ const requests: Command = {
     to: { value: "ISO-TIME", help: "the newest, which is not included" },
     ...FILTERS,
     code: { value: "CODE", help: "only this error code" },
+    run: { value: "RUN", help: "only this run" },
     "min-cost": { value: "USD", help: "only calls that cost at least this" },
     before: BEFORE,
     limit: { value: "COUNT", help: "how many, at most 200 (50)" },
@@ -125,6 +126,7 @@ const requests: Command = {
       to: timeOf(input, "to")?.toISOString() ?? null,
       ...filtersOf(input),
       code: input.values.get("code") ?? null,
+      run: input.values.get("run") ?? null,
       min_cost_usd: input.values.get("min-cost") ?? null,
       before: beforeOf(input),
       limit,
@@ -151,6 +153,7 @@ const receipt: Command = {
         ["endpoint", row.endpoint],
         ["model", row.model ?? "-"],
         ["key", row.key.name],
+        ...(row.run === null ? [] : [["run", runText(row)] as const]),
         ["status", `${row.status} ${row.code ?? ""}`.trimEnd()],
         ["held", usdOf(reply.held_usd)],
         ["charged", usdOf(reply.charged_usd)],
@@ -165,6 +168,10 @@ const receipt: Command = {
     });
   },
 };
+
+function runText({ run, step }: ReceiptReply["request"]): string {
+  return step === null ? `${run}` : `${run}, step ${step}`;
+}
 
 const printLedger = pagePrinter({
   list: LEDGER,

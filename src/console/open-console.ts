@@ -1,7 +1,7 @@
 // Opens the dependencies of the console's endpoints, except those about people.
 
 import type { AccountActors } from "../../actors/account-actors.ts";
-import type { AdministrationDeps } from "../accounts/administration.ts";
+import { type AdministrationDeps, delayedChange } from "../accounts/administration.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
@@ -48,8 +48,7 @@ export function openConsole(parts: OpenConsoleParts): Opened {
     payments: new Payments({ database, random }),
     actors,
     now,
-    onDelayed: (accountId, error) =>
-      log.warn({ accountId, err: error }, "A change waits for Redis; the completer applies it"),
+    onDelayed: delayedChange(log),
   };
   return {
     administration,

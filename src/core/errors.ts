@@ -129,6 +129,11 @@ export const ERRORS = {
     type: "invalid_request_error",
     when: "the account has no such message",
   },
+  run_not_found: {
+    status: 404,
+    type: "invalid_request_error",
+    when: "the account has no such run",
+  },
   receipt_not_found: {
     status: 404,
     type: "invalid_request_error",
@@ -169,6 +174,16 @@ export const ERRORS = {
     type: "insufficient_quota",
     when: "the call can cost more than its header `x-svc-max-cost-usd` allows; nothing is charged",
   },
+  run_paused: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the run of the call is paused; nothing is charged, and it can be resumed",
+  },
+  run_ended: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the time of the run is over; nothing is charged, and it can get more time",
+  },
   // Mail has a code and a status of its own (D-755).
   idempotency_key_mismatch: {
     status: 422,
@@ -188,6 +203,11 @@ export const ERRORS = {
     when:
       "the first request with this `Idempotency-Key` was charged, and its answer is not kept; " +
       "the message names its receipt",
+  },
+  too_many_budgets: {
+    status: 429,
+    type: "rate_limit_error",
+    when: "the call would begin a run, and the account has as many open runs as it may have",
   },
   mail_rate_limit: {
     status: 429,
@@ -218,6 +238,11 @@ export const ERRORS = {
     status: 402,
     type: "insufficient_quota",
     when: "a budget of the account cannot cover the call",
+  },
+  run_budget_exceeded: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the budget of the run cannot cover the call; nothing is charged, and it can be raised",
   },
   insufficient_credits: {
     status: 402,

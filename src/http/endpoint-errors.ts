@@ -20,9 +20,13 @@ const KEYED: readonly ErrorCode[] = [
 const WITH_BODY: readonly ErrorCode[] = ["body_too_large", "invalid_json"];
 const BILLED: readonly ErrorCode[] = [
   "max_cost_exceeded",
+  "run_paused",
+  "run_ended",
+  "too_many_budgets",
   "key_budget_exceeded",
   "monthly_limit_reached",
   "account_budget_exceeded",
+  "run_budget_exceeded",
   "insufficient_credits",
 ];
 

@@ -30,6 +30,7 @@ import { maxCostIn } from "./max-cost.ts";
 import { countByKey } from "./optional-key.ts";
 import { keepAnswer, replayOf } from "./replay.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
+import { runIn } from "./run-header.ts";
 import { QuietConnection } from "./server.ts";
 import { eventStream } from "./sse.ts";
 
@@ -145,7 +146,10 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
     let prepared: Prepared;
     try {
       checkMethod(request, definition);
-      if (definition.isBilled) call.maxCost = maxCostIn(request.headers);
+      if (definition.isBilled) {
+        call.maxCost = maxCostIn(request.headers);
+        call.run = runIn(request.headers, deps.runRules());
+      }
       const idempotencyKey = isRepeatable(definition) ? idempotencyKeyIn(request.headers) : null;
       const { body, precheck } = definition;
       // Without a body there is no input, although the type has one.

@@ -6,6 +6,7 @@ import type { Call, CallDeps } from "../calls/call.ts";
 import type { Pauses } from "../calls/pauses.ts";
 import { invalidKey, type KeyDigests, keyDigests } from "../core/access/keys.ts";
 import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/access/limits.ts";
+import type { RunRules } from "../core/access/runs.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
@@ -51,6 +52,7 @@ export interface FrameDeps {
   readonly anonymous: AnonymousWindow;
   readonly bodies: Pick<BodyShares, "of">;
   readonly answers: Pick<KeptAnswers, "keep" | "find">;
+  readonly runRules: () => RunRules;
   /** Without it, all bodies are parsed in the thread that serves requests. */
   readonly parser?: BodyParser | undefined;
   readonly random: RandomBytes;
@@ -173,6 +175,7 @@ function callOf(
     rate: null,
     models: null,
     maxCost: null,
+    run: null,
     markers: null,
     ahead: null,
   };

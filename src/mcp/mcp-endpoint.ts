@@ -10,6 +10,7 @@ import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
 import { type CallApi, innerRequest, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
+import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
 import { anyObject, optional, Type, text } from "../http/schema.ts";
 import type { MapsDeps } from "../services/maps/maps-endpoint.ts";
 import type { SearchDeps } from "../services/search/search-endpoints.ts";
@@ -201,7 +202,11 @@ async function callApi(
   const passed = PASSED_ON.map((name) => [name, request.headers.get(name)]);
   const inner = innerRequest({
     ...asked,
-    headers: { ...Object.fromEntries(passed), "idempotency-key": idempotencyKey },
+    headers: {
+      ...Object.fromEntries(passed),
+      [RUN_HEADER]: runHeaderOf(request.headers, deps.runRules()),
+      "idempotency-key": idempotencyKey,
+    },
     signal: request.signal,
   });
   const raw = { request: inner, server: serverOf(call) };

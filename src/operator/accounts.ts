@@ -1,6 +1,7 @@
 // Defines the endpoints at which operators read an account, as its people read it.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
+import { RUNS } from "../console/run-lists.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { Billing, billingReply } from "../readings/billing.ts";
@@ -59,6 +60,17 @@ const requests = operatorEndpoint({
   run: async (context: Context, input) => await REQUESTS.page(await sourceOf(context), input),
 });
 
+const runs = operatorEndpoint({
+  id: "listAccountRuns",
+  path: `${ACCOUNT_PATH}/runs`,
+  summary: "List the runs of an account, newest first",
+  ...RUNS.endpoint("One run"),
+  async run(context: Context, input) {
+    const account = await accountOf(context);
+    return await RUNS.page({ runs: context.deps.runs, account }, input);
+  },
+});
+
 const receipt = operatorEndpoint({
   id: "getAccountRequest",
   method: "GET",
@@ -71,4 +83,4 @@ const receipt = operatorEndpoint({
   },
 });
 
-export const ACCOUNT_READINGS = [account, billing, keys, requests, receipt] as const;
+export const ACCOUNT_READINGS = [account, billing, keys, requests, runs, receipt] as const;

@@ -1,6 +1,7 @@
 // Defines the dependencies of the operators' endpoints, and finds the account of a request.
 
 import { findAccount } from "../accounts/administration.ts";
+import type { RunDeps } from "../accounts/runs.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
 import type { RunningConfiguration } from "../readings/configurations.ts";
@@ -22,6 +23,7 @@ export interface ConfigurationHere {
 
 export interface OperatorDeps extends OperatorFrameDeps, WalletStores, Omit<HealthSource, "clock"> {
   readonly catalogue: PriceCatalogue;
+  readonly runs: RunDeps;
   readonly brand: ReadBrand;
   readonly configuration: ConfigurationHere;
   readonly switches: Pick<Pauses, "rows" | "pause" | "resume">;

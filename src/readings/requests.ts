@@ -41,6 +41,10 @@ export const LoggedRequest = {
     last_four: text({ sample: "k9Qz" }),
     tags: listOf(text({ sample: "web" })),
   }),
+  run: nullable(text({ about: "The run that it named", sample: "nightly-2026-11-22" }), {
+    sample: null,
+  }),
+  step: nullable(text({ about: "The step of the run", sample: "plan" }), { sample: null }),
   status: number({ sample: OK }),
   code: nullable(text({ sample: "insufficient_credits" }), { sample: null }),
   requests: number({
@@ -108,6 +112,7 @@ export const REQUESTS = listReading({
     model: optional(textSchema({ description: "A model, or an action of maps" })),
     key: optional(textSchema({ description: "The id of a key" })),
     tag: optional(textSchema({ description: "A tag that keys have" })),
+    run: optional(textSchema({ description: "The id of a run" })),
     status: optional(oneOf(CALL_STATUSES)),
     code: optional(textSchema({ description: "An error code" })),
     request: optional(textSchema({ description: "The id of a request" })),
@@ -148,6 +153,7 @@ function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): Log
     from: query.from == null ? null : new Date(timeOf("from", query.from)),
     to: query.to == null ? null : new Date(timeOf("to", query.to)),
     code: query.code ?? null,
+    run: query.run ?? null,
     request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,
     minCost: least == null ? null : amountIn(least),
   };

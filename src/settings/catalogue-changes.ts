@@ -81,6 +81,7 @@ const SECTIONS = {
   search: ({ search }) => search,
   maps: ({ maps }) => maps,
   brand: ({ brand }) => brand,
+  runs: ({ runs }) => runs,
   // The rules of the built-in guide follow from whether other models exist.
   auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
   sessionHeaders: ({ sessionHeaders }) => sessionHeaders,

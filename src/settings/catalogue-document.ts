@@ -4,6 +4,7 @@ import { type TProperties, Type } from "@sinclair/typebox";
 import type { ServiceName } from "../core/access/services.ts";
 import { BRAND_SECTION } from "../core/brand/brand-section.ts";
 import { closed } from "../core/configuration/fields.ts";
+import { RUNS_SECTION } from "../core/configuration/runs-section.ts";
 import { CHAT_SECTION } from "../services/chat/settings/catalogue-section.ts";
 import { MAPS_SECTION } from "../services/maps/catalogue-section.ts";
 import { SEARCH_SECTION } from "../services/search/catalogue-section.ts";
@@ -25,6 +26,7 @@ export const CatalogueFile = Type.Object(
     ...SECTIONS.maps,
     ...SECTIONS.mail,
     ...BRAND_SECTION,
+    ...RUNS_SECTION,
   },
   { ...closed, title: "Farebox models, providers and brand" },
 );

@@ -10,6 +10,7 @@ import {
   parseLocatedJson,
   readablePath,
 } from "../core/configuration/located-json.ts";
+import { readRuns } from "../core/configuration/runs-section.ts";
 import type { Fault, Refuse } from "../core/configuration/section.ts";
 import { StartError } from "../core/start-error.ts";
 import { readChat } from "../services/chat/settings/catalogue-section.ts";
@@ -73,9 +74,10 @@ export function parseCatalogue(
   const search = readSearch(file.search, context);
   const maps = readMaps(file.maps, context);
   const brand = readBrand(file.brand, refuse);
+  const runs = readRuns(file.runs, chat.sessionHeaders, refuse);
   const [first, ...others] = keys.faults.map((fault) => located(json, fault));
   if (first !== undefined) throw new CatalogueError(fileName, first, others);
-  return catalogueOf(models, providers, { search, maps, brand, ...chat });
+  return catalogueOf(models, providers, { search, maps, brand, runs, ...chat });
 }
 
 const BrandAlone = Type.Object(BRAND_SECTION);

@@ -1,6 +1,7 @@
 // Defines the catalogue: everything the gateway sells at one moment, by the configuration file, and
 // under which name.
 
+import { DEFAULT_RUN_RULES, type RunRules } from "../core/access/runs.ts";
 import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import {
   type ChatCatalogue,
@@ -16,6 +17,7 @@ export interface Catalogue extends ChatCatalogue {
   readonly search: SearchOffer;
   readonly maps: MapsConfig;
   readonly brand: Brand;
+  readonly runs: RunRules;
 }
 
 /** The settings besides chat's models; all have defaults. */
@@ -23,6 +25,7 @@ export interface OtherServices extends Partial<ChatTerms> {
   readonly search?: SearchOffer;
   readonly maps?: MapsConfig;
   readonly brand?: Brand;
+  readonly runs?: RunRules;
 }
 
 /** A catalogue of these models, providers, services and brand, with the built-in guide. */
@@ -33,13 +36,15 @@ export function catalogueOf(
     search = EMBEDDED_SEARCH,
     maps = DEFAULT_MAPS,
     brand = DEFAULT_BRAND,
+    runs = DEFAULT_RUN_RULES,
     ...chat
   }: OtherServices = {},
 ): Catalogue {
-  return { ...chatCatalogueOf(models, providers, chat), search, maps, brand };
+  return { ...chatCatalogueOf(models, providers, chat), search, maps, brand, runs };
 }
 
-/** Adds the default offers of search and maps, and our own brand, to a catalogue of models. */
+/** Adds the defaults of everything else to a catalogue of models. */
 export function withDefaults(chat: ChatCatalogue): Catalogue {
-  return { ...chat, search: EMBEDDED_SEARCH, maps: DEFAULT_MAPS, brand: DEFAULT_BRAND };
+  const others = { search: EMBEDDED_SEARCH, maps: DEFAULT_MAPS, brand: DEFAULT_BRAND };
+  return { ...chat, ...others, runs: DEFAULT_RUN_RULES };
 }

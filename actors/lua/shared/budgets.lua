@@ -5,18 +5,20 @@
 -- The spans, as src/core/access/budgets.ts numbers them, and their names in the log.
 local FIVE_HOURS, WEEK, TOTAL = 1, 3, 4
 local SPAN_NAMES = { 'budget_5h', 'budget_day', 'budget_week', 'budget_total' }
+-- The name of a budget whose owner has no other span.
+local OWNER_NAMES = { [3] = 'run' }
 local SPAN_MS = { 18000000, 86400000, 604800000 }
 -- Monday, 5 January 1970: weeks begin on Mondays.
 local FIRST_MONDAY_MS = 345600000
 
 -- The owners, in the order of the error table, and the codes of their refusals.
 local OF_KEY = 1
-local BUDGET_CODES = { 'key_budget_exceeded', 'account_budget_exceeded' }
+local BUDGET_CODES = { 'key_budget_exceeded', 'account_budget_exceeded', 'run_budget_exceeded' }
 
 -- The refusals that more money, or a new span, would lift.
 local IS_FOR_MONEY = {
   key_budget_exceeded = true, monthly_limit_reached = true, account_budget_exceeded = true,
-  insufficient_credits = true,
+  run_budget_exceeded = true, insufficient_credits = true,
 }
 
 -- The begin of the span that a call of now belongs to. If the clock went back, the last span seen
@@ -78,7 +80,8 @@ local function read_budgets(key, packed, epoch, now)
     if not b then return nil end
     named.start = span_start(named.span, b.start, now)
     begin_span(b, named.start)
-    named.record, named.room, named.name = b, named.cap - b.spent - b.held, SPAN_NAMES[named.span]
+    named.record, named.room = b, named.cap - b.spent - b.held
+    named.name = OWNER_NAMES[named.owner] or SPAN_NAMES[named.span]
   end
   return budgets
 end

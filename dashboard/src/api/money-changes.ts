@@ -4,6 +4,8 @@ import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys
 import type { KeyLimitsFields, NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
+import type { RunReply } from "../../../src/console/run-lists.ts";
+import type { RunFields } from "../../../src/console/runs.ts";
 import { post } from "./client.ts";
 import { ofAccount } from "./queries.ts";
 
@@ -38,6 +40,15 @@ export async function setBudget(
 ): Promise<BudgetReply> {
   const path = key === null ? "limits/budget" : `keys/${encodeURIComponent(key)}/budget`;
   return await post<BudgetReply>(ofAccount(account, path), budget);
+}
+
+/** Changes a run; a field that is missing stays as it is. */
+export async function changeRun(
+  account: string,
+  run: string,
+  fields: RunFields,
+): Promise<RunReply> {
+  return await post<RunReply>(ofAccount(account, `runs/${encodeURIComponent(run)}`), fields);
 }
 
 /** Begins a top-up on the provider's page; the reply has its address. */

@@ -3,6 +3,7 @@
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { MeReply } from "../../../src/console/people/me-schema.ts";
+import type { RunReply, RunsReply } from "../../../src/console/run-lists.ts";
 import type { ActivityReply } from "../../../src/readings/activity.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
 import type { KeysReply } from "../../../src/readings/keys.ts";
@@ -119,6 +120,12 @@ export const ledgerQuery = (account: string, query: Query) =>
   accountQuery<LedgerReply>(account, "ledger", { query, renew: query.before === undefined });
 
 export const limitsQuery = (account: string) => accountQuery<LimitsReply>(account, "limits");
+
+export const runsQuery = (account: string, query: Query) =>
+  accountQuery<RunsReply>(account, "runs", { query, renew: query.before === undefined });
+
+export const runQuery = (account: string, run: string) =>
+  accountQuery<RunReply>(account, `runs/${encodeURIComponent(run)}`);
 
 export const teamQuery = (account: string) =>
   accountQuery<TeamReply>(account, "team", { renew: false });

@@ -22,6 +22,7 @@ import { t } from "../texts.ts";
 import { day } from "../time.ts";
 import { BudgetsPanel } from "./budgets.tsx";
 import { KeyWindows, TierTable } from "./limit-tables.tsx";
+import { RunsPanel } from "./runs.tsx";
 
 const RENEW_MS = 3_000;
 
@@ -45,6 +46,7 @@ export function LimitsPage() {
               <KeyWindows limits={limits} />
             </div>
             <BudgetsPanel limits={limits} account={account} />
+            <RunsPanel account={account} />
             {limits.tiers.length > 0 && <TierTable limits={limits} />}
           </div>
         )}

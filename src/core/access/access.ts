@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../money/money.ts";
 import { monthOf } from "../money/months.ts";
 import type { AccountState } from "./account-states.ts";
-import { type Budget, budgetsOf, type StoredBudget } from "./budgets.ts";
+import { budgetsOf, type StandingBudget, type StoredBudget } from "./budgets.ts";
 import {
   type AccessRefusal,
   endedRefusal,
@@ -33,7 +33,7 @@ export interface AccessKey extends KeyLimits {
   /** Null if the key may be used from any address. */
   readonly allowlist: BlockList | null;
   /** The budgets that count its calls: its own, then those of the account. */
-  readonly budgets: readonly Budget[];
+  readonly budgets: readonly StandingBudget[];
 }
 
 export interface AccessDocument {
@@ -48,7 +48,7 @@ export interface AccessDocument {
   /** The automatic top-up while it is enabled; otherwise null. */
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
   /** The budgets of the account; those of a key are with the key. */
-  readonly budgets: readonly Budget[];
+  readonly budgets: readonly StandingBudget[];
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }

@@ -1,5 +1,6 @@
-// Defines budgets: capped amounts over spans of time, of an account or of one of its keys. The
-// month of each is a limit of its own (AccessKey.monthlyLimit, AccessDocument.ownCap).
+// Defines budgets: capped amounts over spans of time, of an account, of one of its keys, or of a
+// run (runs.ts). The month of account and key is a limit of its own (AccessKey.monthlyLimit,
+// AccessDocument.ownCap).
 
 import { DAY_MS, HOUR_MS } from "../durations.ts";
 import { type NanoUsd, nano } from "../money/money.ts";
@@ -9,18 +10,27 @@ export const SPANS = ["5h", "day", "week", "total"] as const;
 export type Span = (typeof SPANS)[number];
 
 /** The owners, in the order of the error table; the script knows them by their places too. */
-export const BUDGET_OWNERS = ["key", "account"] as const;
+export const BUDGET_OWNERS = ["key", "account", "run"] as const;
 export type BudgetOwner = (typeof BUDGET_OWNERS)[number];
+
+/** The owners whose budgets count every call of a key. */
+export const STANDING_OWNERS = ["key", "account"] as const;
+export type StandingOwner = (typeof STANDING_OWNERS)[number];
 
 /** The most budgets that count one call, those of its account and of its key together. */
 export const OWN_BUDGETS_MAX = 4;
 
-export interface Budget {
+export interface Budget<Of extends BudgetOwner = BudgetOwner> {
   readonly number: number;
-  readonly of: BudgetOwner;
+  readonly of: Of;
   readonly span: Span;
   readonly amount: NanoUsd;
+  /** The id of a run. */
+  readonly name?: string;
 }
+
+/** A budget that counts every call of a key. */
+export type StandingBudget = Budget<StandingOwner>;
 
 /** A span of a budget that a call counts in. */
 export interface BudgetRef {
@@ -42,7 +52,10 @@ export const NO_BUDGETS: readonly never[] = Object.freeze([]);
 export type StoredBudget = readonly [number: number, span: Span, amount: string];
 
 /** Reads budgets of an access document. */
-export function budgetsOf(of: BudgetOwner, stored: readonly StoredBudget[] = []): Budget[] {
+export function budgetsOf(
+  of: StandingOwner,
+  stored: readonly StoredBudget[] = [],
+): StandingBudget[] {
   return stored.map(([number, span, amount]) => ({ number, of, span, amount: nano(amount) }));
 }
 
@@ -78,6 +91,7 @@ const SPAN_WORDS = {
 } as const satisfies Record<Span, string>;
 
 /** The name of a budget in a message: "budget of the UTC day of the key". */
-export function budgetWords({ of, span }: Pick<Budget, "of" | "span">): string {
+export function budgetWords({ of, span, name }: Pick<Budget, "of" | "span" | "name">): string {
+  if (name !== undefined) return `budget of the ${of} ${name}`;
   return `budget ${SPAN_WORDS[span]} of the ${of}`;
 }

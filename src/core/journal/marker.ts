@@ -41,7 +41,8 @@ export function markerContent(marker: string): string {
   return marker.slice(DIGEST_LENGTH);
 }
 
-const LAST_IN_METADATA = /,"([\w-]{44})"\]$/;
+/** Only a run follows it, as a list of its own. */
+const LAST_IN_METADATA = /,"([\w-]{44})"(?:,\["[^"]+",(?:null|"[^"]+")\])?\]$/;
 
 /** The marker in metadata by `metadataText`; null if the call has none. */
 export function markerIn(metadata: string): string | null {

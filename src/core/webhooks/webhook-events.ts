@@ -57,6 +57,12 @@ const LowBalance = {
   top_up_usd: usd({ about: "The last top-up", sample: "25" }),
 };
 
+const Run = {
+  run: text({ about: "The id of the run", sample: "nightly-7" }),
+  max_usd: usd({ about: "What its calls may cost together", sample: "2" }),
+  ends_at: time({ about: "From when on it takes no calls", sample: "2026-11-23T14:03:20.000Z" }),
+};
+
 export const WEBHOOK_EVENTS = {
   "balance.low": {
     about:
@@ -121,6 +127,20 @@ export const WEBHOOK_EVENTS = {
         }),
       ),
     },
+  },
+  "run.budget_reached": {
+    about: "A run refused a call, because its amount does not cover it: once a UTC day for each.",
+    data: {
+      run: text({ about: "The id of the run", sample: "nightly-7" }),
+      key: text({ about: "The id of the key", sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
+    },
+  },
+  "run.paused": { about: "A run was paused: it refuses calls until it is resumed.", data: Run },
+  "run.resumed": { about: "A paused run takes calls again.", data: Run },
+  "run.changed": { about: "A run was given another amount or another end.", data: Run },
+  "run.ended": {
+    about: "The time of a run is over, and its last call was settled.",
+    data: { ...Run, spent_usd: usd({ about: "What its calls cost together", sample: "1.95" }) },
   },
   "limit.reached": {
     about:

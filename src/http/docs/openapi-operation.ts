@@ -6,6 +6,7 @@ import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
 import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
 import { MAX_COST_PARAMETER } from "../max-cost.ts";
+import { RUN_PARAMETER } from "../run-header.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([
@@ -78,7 +79,7 @@ function parametersOf(endpoint: DocumentedEndpoint, writer: SchemaWriter) {
   const { parameters = [], isBilled } = endpoint;
   const all = [
     ...parameters,
-    ...(isBilled ? [MAX_COST_PARAMETER] : []),
+    ...(isBilled ? [MAX_COST_PARAMETER, RUN_PARAMETER] : []),
     ...(isRepeatable(endpoint) ? [IDEMPOTENCY_PARAMETER] : []),
   ];
   return all.length === 0 ? {} : { parameters: all.map((one) => parameterOf(one, writer)) };

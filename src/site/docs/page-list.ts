@@ -33,6 +33,7 @@ const LISTED: Readonly<Record<Readers, readonly string[]>> = {
     "docs/mcp.md",
     "docs/receipts.md",
     "docs/idempotency.md",
+    "docs/runs.md",
     "docs/webhooks.md",
     "docs/keys.md",
     "docs/faq.md",

@@ -15,6 +15,7 @@ import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
+import { beginRun, type NewRun, readRun } from "./runs.ts";
 import { readMarkers, type StoredMarker } from "./stored-markers.ts";
 
 /** An arbitrary lock number: only one process at a time sets buckets up. */
@@ -90,6 +91,13 @@ interface Recovery {
 /** Postgres for the actors. Every read fails after the timeout of its database. */
 export class WalletRepository {
   readonly waiting: WaitingSettlements;
+  /** The runs of an account, by its id. */
+  readonly runs = {
+    read: (accountId: string, id: string) =>
+      this.database.withTimeout(readRun(this.database, accountId, id)),
+    begin: (accountId: string, run: NewRun) =>
+      this.database.withTimeout(beginRun(this.database, accountId, run)),
+  };
 
   constructor(readonly database: Database) {
     this.waiting = new WaitingSettlements(database);

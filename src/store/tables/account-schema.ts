@@ -132,6 +132,39 @@ export const budgets = pgTable(
   ],
 );
 
+/**
+ * Budgets that callers name in their requests (src/core/access/runs.ts). Their numbers are of the
+ * sequence of `budgets`, because entries of the journal name both by number (D-788).
+ */
+export const runs = pgTable(
+  "runs",
+  {
+    number: number("number").primaryKey().default(sql`nextval('budgets_number_seq')`),
+    account: number("account")
+      .notNull()
+      .references(() => accounts.number),
+    /** The name that its caller chose. */
+    id: text("id").notNull(),
+    /** The key of its first call. */
+    key: number("key")
+      .notNull()
+      .references(() => keys.number),
+    amount: money("amount").notNull(),
+    createdAt: at("created_at").notNull().defaultNow(),
+    endsAt: at("ends_at").notNull(),
+    /** Null while it takes calls. */
+    pausedAt: at("paused_at"),
+    /** When Redis forgot it, after its end; null while Redis may have it. */
+    forgottenAt: at("forgotten_at"),
+  },
+  (table) => [
+    uniqueIndex("runs_id").on(table.account, table.id),
+    index("runs_account").on(table.account, table.number),
+    index("runs_open").on(table.endsAt).where(sql`${table.forgottenAt} IS NULL`),
+    check("runs_amount", sql`${table.amount} >= 0`),
+  ],
+);
+
 /** The secrets in use, so that a process with a different secret notices (D-150). */
 export const secrets = pgTable("secrets", {
   /** The environment variable. */

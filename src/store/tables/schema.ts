@@ -140,6 +140,9 @@ export const requestLog = pgTable(
     stopReason: text("stop_reason"),
     /** The marker of the call's idempotency key (src/core/journal/marker.ts). */
     marker: text("marker"),
+    /** The id of the run that the call named, and the step of the run. */
+    run: text("run"),
+    step: text("step"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),
@@ -148,6 +151,7 @@ export const requestLog = pgTable(
       .on(table.account, table.at)
       .where(sql`${table.errorCode} IS NOT NULL`),
     index("request_log_stopped").on(table.at).where(sql`${table.stopReason} IS NOT NULL`),
+    index("request_log_run").on(table.account, table.run).where(sql`${table.run} IS NOT NULL`),
     index("request_log_marked").on(table.account, table.at).where(sql`${table.marker} IS NOT NULL`),
     // A BRIN index takes only a few bytes per thousand rows. The expiry of IP hashes uses it.
     index("request_log_at").using("brin", table.at),

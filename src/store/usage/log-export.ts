@@ -84,8 +84,16 @@ const TAGS: ExportColumn = {
   format: unchanged,
 };
 
+/** The columns of the log that came after the tags. */
+const AFTER_TAGS: readonly LogColumnName[] = ["run", "step"];
+const LOGGED = NAMES.filter((name) => !AFTER_TAGS.includes(name));
+const TAIL = [TAGS, ...columnsOf(AFTER_TAGS)];
+
 /** The columns for account holders. */
-const COLUMNS = [...columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name]))), TAGS];
+const COLUMNS = [
+  ...columnsOf(LOGGED.filter((name) => !("isOperators" in LOG_COLUMNS[name]))),
+  ...TAIL,
+];
 /** The log leaves out that a cost is by buying prices, as most costs are; the export says so. */
 function withLocalSource(column: ExportColumn): ExportColumn {
   if (column.heading !== "upstream_source") return column;
@@ -96,10 +104,10 @@ function withLocalSource(column: ExportColumn): ExportColumn {
 
 /** The columns for operators alone: the cost of upstream, and the margin of the charge. */
 const OPERATOR_COLUMNS = [
-  ...columnsOf(NAMES.slice(0, NAMES.indexOf("upstream_cost") + 1)),
+  ...columnsOf(LOGGED.slice(0, LOGGED.indexOf("upstream_cost") + 1)),
   { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
-  ...columnsOf(NAMES.slice(NAMES.indexOf("upstream_cost") + 1)).map(withLocalSource),
-  TAGS,
+  ...columnsOf(LOGGED.slice(LOGGED.indexOf("upstream_cost") + 1)).map(withLocalSource),
+  ...TAIL,
 ];
 
 /** The headings in order. Programs rely on names and order, so new columns go to the end. */

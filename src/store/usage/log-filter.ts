@@ -16,6 +16,7 @@ export interface LogFilter {
   readonly keys: readonly number[] | null;
   readonly status: UsageStatus | null;
   readonly code: string | null;
+  readonly run: string | null;
   readonly request: string | null;
   readonly minCost: bigint | null;
 }
@@ -32,6 +33,7 @@ export function logConditions(parameters: Parameters, account: number, filter: L
     keys: parameters.add(keys === null ? null : arrayText(keys)),
     status: parameters.add(filter.status),
     code: parameters.add(filter.code),
+    run: parameters.add(filter.run),
     request: parameters.add(filter.request),
     minCost: parameters.add(minCost === null ? null : minCost.toString()),
   };
@@ -43,6 +45,7 @@ export function logConditions(parameters: Parameters, account: number, filter: L
     AND (${of.keys}::text IS NULL OR l.key = ANY(${of.keys}::text::bigint[]))
     AND (${of.status}::text IS NULL OR (${usageStatusSql("l")}) = ${of.status})
     AND (${of.code}::text IS NULL OR l.error_code = ${of.code})
+    AND (${of.run}::text IS NULL OR l.run = ${of.run})
     AND (${of.request}::text IS NULL OR l.request = ${of.request}::uuid)
     AND (${of.minCost}::text IS NULL OR l.cost >= ${of.minCost}::bigint)`;
 }
@@ -56,6 +59,7 @@ export const ALL_CALLS: LogFilter = {
   keys: null,
   status: null,
   code: null,
+  run: null,
   request: null,
   minCost: null,
 };

@@ -71,6 +71,9 @@ export const LOG_COLUMNS = {
   stop_reason: { kind: "text", late: "set", isOperators: true },
   /** Two keyed digests, of a call's idempotency key and of its path and body (D-753). */
   marker: { kind: "text", isOperators: true },
+  /** The run that the call named, and the step of the run. */
+  run: { kind: "text" },
+  step: { kind: "text" },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 /** The value of `upstream_source` for a cost that the provider reported. */
@@ -231,6 +234,9 @@ export function logRowOf(
     upstream_source: details.upstream_source,
     stop_reason: details.stop_reason,
     marker: isRefusal(entry) ? null : (metadata.marker ?? null),
+    // A summary stands for calls of several runs.
+    run: entry.type === "summary" ? null : (metadata.run ?? null),
+    step: entry.type === "summary" ? null : (metadata.step ?? null),
   });
 }
 

@@ -34,6 +34,9 @@ export interface LoggedCall {
   readonly upstreamCost: bigint | null;
   /** The tier that served the call; null: the standard one. */
   readonly tier: string | null;
+  /** The run that the call named, and the step of the run. */
+  readonly run: string | null;
+  readonly step: string | null;
   /** Further parts of the tokens, and calls of tools. */
   readonly usageParts: UsageParts;
   /** Why our own count decides; null if the provider's decides. */
@@ -133,6 +136,8 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     refusedBy: text("refused_by"),
     upstreamCost: row.upstream_cost === null ? null : amount("upstream_cost"),
     tier: text("tier"),
+    run: text("run"),
+    step: text("step"),
     usageParts: parseParts(text("usage_parts") ?? ""),
     usageSource: text("usage_source"),
   };

@@ -7,6 +7,9 @@ import { arrayText, type Database } from "../servers/database.ts";
 /** The refusals by a budget of a key. */
 const OF_KEYS: readonly ErrorCode[] = ["key_budget_exceeded"];
 
+/** The refusals by a run. */
+const OF_RUNS: readonly ErrorCode[] = ["run_budget_exceeded"];
+
 /** The refusals by any other limit that its account can raise, or wait for. */
 const OF_ACCOUNTS: readonly ErrorCode[] = [
   "rate_limit_exceeded",
@@ -18,16 +21,20 @@ const OF_ACCOUNTS: readonly ErrorCode[] = [
   "too_many_streams",
 ];
 
+const ALL = [...OF_KEYS, ...OF_RUNS, ...OF_ACCOUNTS];
+
 export interface ReachedLimit {
   /** The account's number. */
   readonly account: number;
-  readonly type: "key.budget_reached" | "limit.reached";
+  readonly type: "key.budget_reached" | "run.budget_reached" | "limit.reached";
   /** The id of the key. */
   readonly key: string;
   /** The code of the refusal. */
   readonly code: string;
   /** The limit by its name in the request log; null if the log names none. */
   readonly limit: string | null;
+  /** The id of the run that refused; null if another limit did. */
+  readonly run: string | null;
   readonly uniqueKey: string;
 }
 
@@ -42,19 +49,22 @@ export async function reachedLimits(
   const rows = await sql<ReachedRow[]>`
     WITH refused AS (
       SELECT l.account, l.key, l.error_code AS code, l.refused_by AS "limit",
-        (l.at AT TIME ZONE 'UTC')::date AS day
+        (l.at AT TIME ZONE 'UTC')::date AS day,
+        CASE WHEN l.error_code = ANY (${arrayText(OF_RUNS)}::text::text[]) THEN l.run END AS run
       FROM (SELECT DISTINCT account FROM webhook_receivers WHERE disabled IS NULL
-        AND events && '{key.budget_reached,limit.reached}'::text[]) r
+        AND events && '{key.budget_reached,run.budget_reached,limit.reached}'::text[]) r
       JOIN request_log l ON l.account = r.account
         AND l.at > now() - ${withinMs} * interval '1 ms'
       WHERE l.error_code IS NOT NULL
-        AND l.error_code = ANY (${arrayText([...OF_KEYS, ...OF_ACCOUNTS])}::text::text[])
-      GROUP BY 1, 2, 3, 4, 5),
+        AND l.error_code = ANY (${arrayText(ALL)}::text::text[])
+      GROUP BY 1, 2, 3, 4, 5, 6),
     reached AS (
-      SELECT refused.account, k.id AS key, code, "limit",
-        CASE WHEN code = ANY (${arrayText(OF_KEYS)}::text::text[])
-          THEN 'key.budget_reached' ELSE 'limit.reached' END AS type,
-        concat_ws(' ', 'limit', k.id, code, "limit", day::text) AS unique_key
+      SELECT refused.account, k.id AS key, code, "limit", run,
+        CASE WHEN code = ANY (${arrayText(OF_KEYS)}::text::text[]) THEN 'key.budget_reached'
+          WHEN run IS NOT NULL THEN 'run.budget_reached' ELSE 'limit.reached' END AS type,
+        -- A run is of the account: its keys share its event.
+        CASE WHEN run IS NOT NULL THEN concat_ws(' ', 'run', run, code, day::text)
+          ELSE concat_ws(' ', 'limit', k.id, code, "limit", day::text) END AS unique_key
       FROM refused JOIN keys k ON k.number = refused.key)
     SELECT * FROM reached
     WHERE EXISTS (SELECT 1 FROM webhook_receivers r WHERE r.account = reached.account

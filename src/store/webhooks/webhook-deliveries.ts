@@ -58,6 +58,7 @@ const PER_RECEIVER = 4;
 const PASSING: readonly WebhookEventType[] = [
   "limit.reached",
   "key.budget_reached",
+  "run.budget_reached",
   "mail.bounced",
 ];
 

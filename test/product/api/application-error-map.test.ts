@@ -9,6 +9,7 @@ import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { ApiWorld, chatBody } from "../../support/api/api-world.ts";
 import { PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
+import { runRefusals } from "../../support/api/provoke-runs.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import type { AccountTerms } from "../../support/stores/accounts.ts";
 
@@ -27,6 +28,7 @@ type NeverAnswered =
   | "mail_rate_limit"
   | "mail_daily_limit"
   | "message_not_found"
+  | "run_not_found"
   | "receipt_not_found"
   | "receipt_pending"
   | "receipt_gone";
@@ -99,6 +101,12 @@ const provoke = {
   },
   ...toBy(
     idempotencyRefusals(api, {
+      path: PATH,
+      open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
+    }),
+  ),
+  ...toBy(
+    runRefusals(api, {
       path: PATH,
       open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
     }),

@@ -7,6 +7,7 @@ import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { newTimedId, toUuid } from "../../../src/core/ids.ts";
 import { ApiWorld, chatBody, completionOf } from "../../support/api/api-world.ts";
 import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
+import { runRefusals } from "../../support/api/provoke-runs.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import { silence, textBatch } from "../../support/fakes/scripted-chat.ts";
 import { random } from "../../support/random.ts";
@@ -113,6 +114,8 @@ const provoke = {
     const headers = { "x-svc-max-cost-usd": "0.000000001" };
     return api.post(await api.account(), chatBody(), { headers });
   },
+  ...runRefusals(api, { path: "/v1/chat/completions", open: () => api.account({ paid: "5" }) }),
+  run_not_found: async () => api.get("/v1/runs/none", await api.account()),
   ...idempotencyRefusals(api, {
     path: "/v1/chat/completions",
     open: () => api.account({ paid: "5" }),

@@ -245,6 +245,11 @@ class OpenLab implements ConsoleLab {
     const hook = { url: `https://${domain}/hook`, description: domain, events: ["balance.low"] };
     const { body } = await by.post(path("webhooks"), hook);
     keep("webhook", String(body.webhook?.id));
+    const [run] = await this.#sql`
+      INSERT INTO runs (account, id, key, amount, ends_at)
+      SELECT account, ${`run-${domain}`}, number, 1000000000, now() + interval '1 day'
+      FROM keys WHERE id = ${String(key.body.created?.id)} RETURNING id`;
+    if (run !== undefined) keep("run", String(run.id));
     const begun = await by.post(path("top-ups/checkout"), { amount_usd: "25", save_card: true });
     if (begun.status !== 200) return;
     await this.billing.pay(begun.body.top_up?.url);

@@ -64,6 +64,8 @@ const BAD_MODELS = BAD_MOODS.map((id) => JSON.stringify(id));
 
 const RICH = { paid: "100000", contract: "enterprise", scopes: SCOPES } as const;
 const RICH_ACCOUNTS = 3;
+/** A run that each of them has; it is in the examples too. */
+const RUN = "nightly-7";
 const BUILD_MS_MAX = 180_000;
 /** A key of a plan may be used 60 times a minute. */
 const PLAN_ACCOUNTS = 40;
@@ -135,6 +137,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
       "KNOWN_call_1",
       "KNOWN_call_2",
       "ok",
+      RUN,
       "msg_0351Ki6Po6Ze8c7RSniYDy",
       "qwen/qwen3",
       "auto",
@@ -275,7 +278,7 @@ async function sendMessage(product: Product, key: string): Promise<string> {
 /** Makes a call, and returns its id once its receipt can be had. */
 async function payCall(product: Product, key: string): Promise<string> {
   const { url } = product.api(0);
-  const headers = { authorization: `Bearer ${key}` };
+  const headers = { authorization: `Bearer ${key}`, "x-svc-run": `${RUN}; max-usd=1000` };
   const body = JSON.stringify({ model: "ok", messages: [{ role: "user", content: "Hello" }] });
   const reply = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
   const id = reply.headers.get("x-request-id") ?? "";

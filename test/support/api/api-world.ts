@@ -142,6 +142,12 @@ export class ApiWorld implements AsyncDisposable {
         key: RECEIPT_KEY,
         issuer: "test",
       }),
+      runs: {
+        database,
+        actors,
+        now: Date.now,
+        onDelayed: (_, error) => logged.push({ level: "warn", fields: { error }, message: "late" }),
+      },
       mcp: { hosts: [], dashboard: null },
       ...(typeof options === "function" ? options(stores) : options),
     });

@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { AnonymousWindow } from "../../../actors/anonymous-window.ts";
 import { withoutCost } from "../../../src/calls/account.ts";
+import { DEFAULT_RUN_RULES } from "../../../src/core/access/runs.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import type { Answer } from "../../../src/http/answer.ts";
 import { BodyShares } from "../../../src/http/body/body-shares.ts";
@@ -54,6 +55,7 @@ const deps: FrameDeps = {
   anonymous: new AnonymousWindow(world.accounts.scripts),
   bodies: new BodyShares(),
   answers: new KeptAnswers({ clock, random }),
+  runRules: () => DEFAULT_RUN_RULES,
   random,
   keyPeppers: [WORLD_PEPPER],
   clientIp: () => "127.0.0.1",

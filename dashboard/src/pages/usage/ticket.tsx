@@ -155,6 +155,8 @@ function TimingRows({ receipt: { request } }: { readonly receipt: ReceiptReply }
   }
   rows.push([t.usage.ticket.total, duration(request.latency_ms)]);
   rows.push([t.usage.ticket.key, `${key.name}${key.last_four === "" ? "" : ` …${key.last_four}`}`]);
+  if (request.run !== null) rows.push([t.usage.ticket.run, <code key="run">{request.run}</code>]);
+  if (request.step !== null) rows.push([t.usage.ticket.step, <code key="s">{request.step}</code>]);
   if (request.country !== null) rows.push([t.usage.ticket.from, request.country]);
   if (request.lane !== null) rows.push([t.usage.ticket.route, request.lane]);
   return <Facts rows={rows} />;
@@ -166,6 +168,9 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   payment_required: "balance",
   monthly_limit_reached: "cap",
   account_budget_exceeded: "cap",
+  run_budget_exceeded: "run",
+  run_paused: "run",
+  run_ended: "run",
   rate_limit_exceeded: "cap",
   too_many_streams: "cap",
   mail_rate_limit: "cap",
@@ -178,6 +183,7 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
 const MEND_PATHS = {
   balance: "/$account/billing",
   cap: "/$account/limits",
+  run: "/$account/limits",
   key: "/$account/keys",
   tier: "/$account/limits",
 } as const;

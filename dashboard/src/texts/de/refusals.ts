@@ -21,6 +21,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     budget_day: "ein Budget für den UTC-Tag",
     budget_week: "ein Budget für die Woche",
     budget_total: "ein Budget für die gesamte Zeit",
+    run: "das Budget des Laufs",
     balance: "das Guthaben, das andere Aufrufe nicht reserviert hatten",
     streams: "die Streams, die gleichzeitig offen sein dürfen",
     calls: "die Aufrufe, die gleichzeitig offen sein dürfen",
@@ -39,6 +40,12 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
       "einen anderen Schlüssel.",
     account_budget_exceeded:
       "Erhöhen Sie das Budget des Kontos, oder warten Sie, bis es sich erneuert.",
+    run_budget_exceeded:
+      "Erhöhen Sie das Budget des Laufs, oder fordern Sie weniger Ausgabe-Tokens an; senden Sie " +
+      "den Aufruf dann erneut.",
+    run_paused: "Setzen Sie den Lauf fort, und senden Sie den Aufruf erneut.",
+    run_ended: "Geben Sie dem Lauf mehr Zeit, oder nennen Sie einen anderen.",
+    too_many_budgets: "Warten Sie, bis andere Läufe enden, oder nennen Sie einen von ihnen.",
     monthly_limit_reached:
       "Erhöhen Sie Ihre eigene Obergrenze, falls Sie eine gesetzt haben, oder erreichen Sie die " +
       "nächste Stufe.",
@@ -88,6 +95,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     model_not_found: "Dieses Modell gibt es nicht.",
     model_not_allowed: "Der Schlüssel darf nur andere Modelle aufrufen.",
     message_not_found: "Das Konto hat keine solche E-Mail.",
+    run_not_found: "Das Konto hat keinen solchen Lauf.",
     receipt_not_found: "Der Schlüssel hat keine solche Anfrage gestellt.",
     receipt_pending: `Die Anfrage ist noch nicht abschließend erfasst. ${RETRY}`,
     receipt_gone: "Die Anfrage wird nicht mehr aufbewahrt, und ein Beleg wurde nicht ausgestellt.",
@@ -96,6 +104,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     maps_unavailable: "Karten sind pausiert, oder niemand bedient diese Aktion.",
     mail_unavailable: "Der Versand ist pausiert, oder die E-Mail wurde aufgegeben.",
     max_cost_exceeded: `Der Aufruf kann mehr kosten, als sein Höchstbetrag erlaubt. ${FREE}`,
+    run_paused: `Der Lauf des Aufrufs ist angehalten. ${FREE}`,
+    run_ended: `Die Zeit des Laufs ist vorbei. ${FREE}`,
     idempotency_key_mismatch:
       "Dieser Idempotency-Key kam in den letzten 24 Stunden schon mit einer anderen Anfrage.",
     idempotency_in_progress: `Die erste Anfrage mit diesem Idempotency-Key läuft noch. ${RETRY}`,
@@ -104,10 +114,12 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
       "da.",
     mail_rate_limit: `Zu viele E-Mails in einer Minute. ${RETRY}`,
     mail_daily_limit: "Zu viele Empfänger an einem UTC-Tag.",
+    too_many_budgets: "Das Konto hat so viele offene Läufe, wie es haben darf.",
     too_many_idempotency_keys: "Zu viele Aufrufe mit Idempotency-Key an einem UTC-Tag.",
     key_budget_exceeded: "Ein Budget des Schlüssels reicht für den Aufruf nicht aus.",
     monthly_limit_reached: "Die monatliche Obergrenze des Kontos oder seiner Stufe ist erreicht.",
     account_budget_exceeded: "Ein Budget des Kontos reicht für den Aufruf nicht aus.",
+    run_budget_exceeded: `Das Budget des Laufs reicht für den Aufruf nicht aus. ${FREE}`,
     insufficient_credits: `Das Guthaben reicht für den Aufruf nicht aus. ${FREE}`,
     too_many_streams: "Zu viele offene Streams für die Stufe.",
     context_length_exceeded: `Die Nachrichten passen nicht in den Kontext des Modells. ${FREE}`,

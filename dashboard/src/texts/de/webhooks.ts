@@ -19,6 +19,12 @@ const TYPES: Readonly<Record<WebhookEventType, string>> = {
   "payment.disputed": "Eine Zahlung wurde angefochten, oder eine Anfechtung wurde entschieden.",
   "key.budget_reached":
     "Ein Budget eines Schlüssels hat einen Aufruf abgelehnt: je UTC-Tag einmal.",
+  "run.budget_reached":
+    "Das Budget eines Laufs hat einen Aufruf abgelehnt: je Lauf und UTC-Tag einmal.",
+  "run.paused": "Ein Lauf wurde angehalten: Er lehnt Aufrufe ab, bis er fortgesetzt wird.",
+  "run.resumed": "Ein angehaltener Lauf nimmt wieder Aufrufe an.",
+  "run.changed": "Ein Lauf bekam ein anderes Budget oder ein anderes Ende.",
+  "run.ended": "Die Zeit eines Laufs ist vorbei, und sein letzter Aufruf ist abgerechnet.",
   "limit.reached":
     "Ein anderes Limit hat einen Aufruf abgelehnt (Anfragen, Streams, E-Mail, Guthaben, " +
     "Obergrenze " +

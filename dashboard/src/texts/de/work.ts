@@ -277,4 +277,30 @@ export const workTexts: Texts["work"] = {
       renews: "Erneuert sich",
     },
   },
+  runs: {
+    title: "Läufe",
+    none: "Noch keine Läufe: Ein Aufruf beginnt einen mit dem Header x-svc-run.",
+    raiseAbout:
+      "Was seine Aufrufe zusammen kosten dürfen, einschließlich der bisherigen Kosten. Ein " +
+      "abgelehnter Aufruf kann erneut gesendet werden.",
+    amount: "USD für den Lauf",
+    details: "Einzelheiten",
+    pause: "Anhalten",
+    resume: "Fortsetzen",
+    raise: "Erhöhen",
+    calls: "Aufrufe",
+    paused: "Der Lauf ist angehalten. Er lehnt Aufrufe ab jetzt ab; laufende gehen weiter.",
+    resumed: "Der Lauf nimmt wieder Aufrufe an.",
+    raised: "Das Budget des Laufs ist geändert. Es gilt ab dem nächsten Aufruf.",
+    states: { active: "Aktiv", paused: "Angehalten", ended: "Beendet" },
+    columns: {
+      id: "Lauf",
+      state: "Zustand",
+      max: "Budget",
+      spent: "Ausgegeben",
+      held: "Reserviert",
+      left: "Übrig",
+      ends: "Endet",
+    },
+  },
 };

@@ -252,4 +252,30 @@ export const workTexts = {
       renews: "Renews",
     },
   },
+  runs: {
+    title: "Runs",
+    none: "No runs yet: a call begins one with the header x-svc-run.",
+    raiseAbout:
+      "What its calls may cost together, what they have cost included. A call that was refused " +
+      "can be sent again.",
+    amount: "USD for the run",
+    details: "Details",
+    pause: "Pause",
+    resume: "Resume",
+    raise: "Raise",
+    calls: "Calls",
+    paused: "The run is paused. It refuses calls from now on; those under way go on.",
+    resumed: "The run takes calls again.",
+    raised: "The budget of the run is changed. It holds from the next call on.",
+    states: { active: "Active", paused: "Paused", ended: "Ended" },
+    columns: {
+      id: "Run",
+      state: "State",
+      max: "Budget",
+      spent: "Spent",
+      held: "Held",
+      left: "Left",
+      ends: "Ends",
+    },
+  },
 };

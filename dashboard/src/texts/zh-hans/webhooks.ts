@@ -13,6 +13,11 @@ const TYPES: Readonly<Record<WebhookEventType, string>> = {
   "payment.refunded": "一笔付款的退款金额有变化。",
   "payment.disputed": "一笔付款出现争议，或争议已有结果。",
   "key.budget_reached": "密钥预算拒绝了一次调用：每个 UTC 日各通知一次。",
+  "run.budget_reached": "任务预算拒绝了一次调用：每个任务每个 UTC 日通知一次。",
+  "run.paused": "任务已暂停：恢复之前会拒绝调用。",
+  "run.resumed": "已暂停的任务重新接受调用。",
+  "run.changed": "任务的预算或结束时间已修改。",
+  "run.ended": "任务的时间已结束，最后一次调用已结算。",
   "limit.reached":
     "其他限制（请求数、流、邮件、余额、账户上限或预算）拒绝了一次调用：每个限制和密钥每个 UTC 日通知一次。",
   "mail.bounced": "您发送的邮件被退回。",

@@ -11,6 +11,7 @@ import { keyRateSuite } from "./key-rates.ts";
 import { limitsSuite } from "./limits.ts";
 import { planSuite } from "./plans.ts";
 import { refusalSuite } from "./refusals.ts";
+import { runSuite } from "./runs.ts";
 import { windowSuite } from "./window.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -22,6 +23,7 @@ export function moneySuites(open: WorldFactory): void {
   keyRateSuite(open);
   capSuite(open);
   budgetSuite(open);
+  runSuite(open);
   freeCreditSuite(open);
   holdSuite(open);
   debtSuite(open);

@@ -1,0 +1,94 @@
+// The runs of an account, as far as this process knows them. They are known for one version of the
+// access document: a change of a run makes another version, as every change does (D-788).
+
+import type { AccessRefusal } from "../src/core/access/key-limits.ts";
+import { type NamedRun, OPEN_RUNS_MAX, type Run, runRefusal } from "../src/core/access/runs.ts";
+import type { ErrorCode } from "../src/core/errors.ts";
+import { toDecimal } from "../src/core/money/money.ts";
+import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
+import type { AdmissionRequest } from "./account.ts";
+import { fromPostgres } from "./scripts/script-runner.ts";
+
+/** The most runs of an account that a process knows. */
+export const RUNS_KNOWN_MAX = 1_000;
+
+/** A call that names a run. */
+interface RunCall {
+  readonly request: Pick<AdmissionRequest, "keyId" | "bound"> & { readonly run: NamedRun };
+  readonly nowMs: number;
+  readonly isQuote: boolean;
+}
+
+/** The run of a call, if it has begun, and the refusal of the call by it. */
+export interface RunDecision {
+  readonly run: Run | null;
+  readonly refusal: AccessRefusal | null;
+}
+
+export class AccountRuns {
+  readonly #accountId: string;
+  readonly #repository: WalletRepository;
+  readonly #known = new Map<string, Run>();
+  /** Calls at the same time share one reading of a run, and its begin. */
+  readonly #reading = new Map<string, Promise<Run | null>>();
+
+  constructor(accountId: string, repository: WalletRepository) {
+    this.#accountId = accountId;
+    this.#repository = repository;
+  }
+
+  /** Finds the run of a call, and begins it if need be. A quote begins none. */
+  async decide(call: RunCall): Promise<RunDecision> {
+    const { request, nowMs } = call;
+    const { run: named } = request;
+    const known = this.#known.get(named.id);
+    if (known !== undefined) return { run: known, refusal: runRefusal(known, nowMs) };
+    const found = await this.#read(named.id);
+    if (found === null && (named.max === null || call.isQuote)) return notBegun(call);
+    const run = found ?? (await this.#begin(call));
+    if (run === null) {
+      const message = `The account has ${OPEN_RUNS_MAX} runs that have not ended`;
+      return refused("too_many_budgets", message);
+    }
+    if (this.#known.size >= RUNS_KNOWN_MAX) this.#known.clear();
+    this.#known.set(run.id, run);
+    return { run, refusal: runRefusal(run, nowMs) };
+  }
+
+  #read(id: string): Promise<Run | null> {
+    return this.#shared(id, () => this.#repository.runs.read(this.#accountId, id));
+  }
+
+  /** Null if the account has too many open runs. */
+  #begin({ request, nowMs }: RunCall): Promise<Run | null> {
+    const { keyId } = request;
+    const { id, max: amount, seconds } = request.run;
+    if (amount === null) throw new Error(`The run ${id} has no amount`);
+    const run = { id, keyId, amount, seconds, nowMs };
+    return this.#shared(`begin ${id}`, () => this.#repository.runs.begin(this.#accountId, run));
+  }
+
+  #shared(name: string, read: () => Promise<Run | null>): Promise<Run | null> {
+    const open = this.#reading.get(name);
+    if (open !== undefined) return open;
+    const reading = fromPostgres(read()).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
+  }
+}
+
+/** The decision on a call that can begin no run: by its amount, for a quote. */
+function notBegun({ request: { run, bound } }: RunCall): RunDecision {
+  const { id, max } = run;
+  if (max === null) {
+    const problem = "names no amount, and its run has not begun: begin it with '; max-usd=2.00'";
+    return refused("invalid_parameter", `The header x-svc-run ${problem}`);
+  }
+  if (bound <= max) return { run: null, refusal: null };
+  const cost = `The call may cost up to $${toDecimal(bound)}`;
+  return refused("run_budget_exceeded", `${cost}; the run ${id} begins with $${toDecimal(max)}`);
+}
+
+function refused(code: ErrorCode, message: string): RunDecision {
+  return { run: null, refusal: { code, message } };
+}

@@ -1,0 +1,131 @@
+// Reads and changes the runs of an account, for its keys, its people and operators.
+
+import type { BudgetUse } from "../../actors/account.ts";
+import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
+import type { Budget } from "../core/access/budgets.ts";
+import { type RunState, runBudget, runStateAt } from "../core/access/runs.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { type NewWebhookEvent, webhookEvent } from "../core/webhooks/webhook-events.ts";
+import type { AccountRef, AlsoInTransaction } from "../store/accounts/accounts.ts";
+import { AccountClosed } from "../store/accounts/accounts.ts";
+import {
+  changeRun,
+  findRun,
+  type RunChange,
+  type RunRow,
+  TooManyRuns,
+} from "../store/accounts/runs.ts";
+import type { Database } from "../store/servers/database.ts";
+import { type RunSums, readRunSums } from "../store/usage/run-sums.ts";
+import { addWebhookEvents } from "../store/webhooks/webhook-outbox.ts";
+
+/** The part of an account's actor that runs need. */
+export interface RunAccount extends ChangedAccount {
+  budgetUse(budgets: readonly Budget[]): Promise<readonly BudgetUse[]>;
+}
+
+export interface RunDeps {
+  readonly database: Database;
+  readonly actors: { of(accountId: string, bucket: number): RunAccount };
+  readonly now: () => number;
+  /** Called when Postgres has a change and Redis does not yet; the completer will pass it on. */
+  readonly onDelayed: (accountId: string, error: unknown) => void;
+}
+
+/** A run, and the use that is made of it now. */
+export interface RunUse extends RunRow {
+  readonly state: RunState;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly left: NanoUsd;
+}
+
+/** The use of runs now. Redis has those that it did not forget after their end. */
+export async function runUses(
+  { actors, now }: Pick<RunDeps, "actors" | "now">,
+  { id, bucket }: Pick<AccountRef, "id" | "bucket">,
+  runs: readonly RunRow[],
+): Promise<readonly RunUse[]> {
+  const live = runs.filter(({ forgottenAt }) => forgottenAt === null);
+  const uses = await actors.of(id, bucket).budgetUse(live.map(runBudget));
+  const useOf = new Map(uses.map((use) => [use.number, use]));
+  const nowMs = now();
+  return runs.map((run) => {
+    const { spent, held } = useOf.get(run.number) ?? { spent: run.loggedSpent, held: ZERO };
+    const left = subtract(subtract(run.amount, spent), held);
+    return { ...run, state: runStateAt(run, nowMs), spent, held, left: left < ZERO ? ZERO : left };
+  });
+}
+
+/** A run of an account with the sums of its calls; null if the account has none of this id. */
+export async function readRunDetails(
+  deps: Pick<RunDeps, "database" | "actors" | "now">,
+  account: Pick<AccountRef, "id" | "bucket"> & { readonly number: number },
+  id: string,
+): Promise<{ readonly use: RunUse; readonly sums: RunSums } | null> {
+  const { database } = deps;
+  const run = await findRun(database.db, account.number, id);
+  const [use] = run === null ? [] : await runUses(deps, account, [run]);
+  if (use === undefined) return null;
+  return { use, sums: await readRunSums(database, { account: account.number, run: id }) };
+}
+
+/** A change of a run, and what is written with it. */
+export interface ChangedRun {
+  readonly run: string;
+  readonly change: RunChange;
+  readonly also?: AlsoInTransaction | undefined;
+}
+
+/**
+ * Pauses or resumes a run, or gives it another amount or more time. The next call counts by it.
+ * @throws AdministrationError
+ */
+export async function changeOwnRun(
+  deps: RunDeps,
+  account: AccountRef & { readonly number: number },
+  { run, change, also }: ChangedRun,
+): Promise<{ readonly run: RunRow; readonly applied: boolean }> {
+  const nowMs = deps.now();
+  const changed = await explained(
+    account,
+    changeRun(deps.database, account.number, {
+      id: run,
+      change,
+      nowMs,
+      also: async (tx, { before, after }) => {
+        await addWebhookEvents(tx, account.number, eventsOf(before, after));
+        await also?.(tx, account.number);
+      },
+    }),
+  );
+  if (changed === null) throw new AdministrationError("not_found", `There is no run ${run}`);
+  const { id, bucket } = account;
+  const onDelayed = (error: unknown) => deps.onDelayed(id, error);
+  const applied = await applyChangesNow(() => deps.actors.of(id, bucket), onDelayed);
+  return { run: changed, applied };
+}
+
+function eventsOf(before: RunRow, after: RunRow): NewWebhookEvent[] {
+  const { id: run, amount: max, endsAt } = after;
+  const events: NewWebhookEvent[] = [];
+  if (before.isPaused !== after.isPaused) {
+    const type = after.isPaused ? "run.paused" : "run.resumed";
+    events.push(webhookEvent(type, null, { run, max, endsAt }));
+  }
+  if (before.amount !== after.amount || before.endsAtMs !== after.endsAtMs) {
+    events.push(webhookEvent("run.changed", null, { run, max, endsAt }));
+  }
+  return events;
+}
+
+async function explained<T>({ id }: Pick<AccountRef, "id">, change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (error) {
+    if (error instanceof TooManyRuns) throw new AdministrationError("wrong_state", error.message);
+    if (!(error instanceof AccountClosed)) throw error;
+    throw new AdministrationError("closed", `The account ${id} is closed`);
+  }
+}

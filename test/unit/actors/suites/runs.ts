@@ -1,0 +1,269 @@
+// Tests runs: one budget over calls of all services and keys, exact with open holds, across
+// processes, pauses and a rebuild.
+
+import { describe, expect, test } from "bun:test";
+import type { Decision } from "../../../../actors/account.ts";
+import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
+import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../../src/core/durations.ts";
+import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
+import { forgetEndedRuns } from "../../../../workers/eviction.ts";
+import { silent } from "../../../support/fakes/silent-log.ts";
+import { TestClock } from "../../../support/product/actor-process.ts";
+import {
+  type AccountTerms,
+  createTestKey,
+  type TestAccount,
+} from "../../../support/stores/accounts.ts";
+import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
+import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
+import type { WorldFactory } from "./world-factory.ts";
+
+export const runSuite = (open: WorldFactory): void =>
+  describe("runs", () => {
+    const clock = new TestClock("2031-03-15T12:00:00.000Z");
+    const world = suiteWorld(() => open(clock.options));
+
+    const account = (more: AccountTerms = {}) =>
+      openAccount(world, {
+        createdAt: clock.daysAgo(100),
+        paid: "500",
+        paidAt: clock.daysAgo(90),
+        ...more,
+      });
+    const deps = (): RunDeps => ({
+      database: world.database,
+      actors: world.accounts,
+      now: () => clock.ms,
+      onDelayed: (_, error) => {
+        throw error;
+      },
+    });
+    const named = (max: string | null, more: Partial<NamedRun> = {}): NamedRun => ({
+      id: "nightly",
+      step: null,
+      max: max === null ? null : usd(max),
+      seconds: 3_600,
+      ...more,
+    });
+    const admit = (mine: TestAccount, amount: string, run = named("3")) =>
+      mine.actor.admit(ask(mine.keyId, usd(amount), { run }));
+    const hold = async (mine: TestAccount, amount: string, run = named("3")) => {
+      const decision = await admit(mine, amount, run);
+      if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
+      return decision.hold;
+    };
+    const verdict = async (...asked: Parameters<typeof admit>) => verdictIn(await admit(...asked));
+    const change = (mine: TestAccount, wanted: RunChange, run = "nightly") =>
+      changeOwnRun(deps(), mine.row, { run, change: wanted });
+    const readUse = async (mine: TestAccount, id = "nightly") => {
+      const run = await findRun(world.database.db, mine.row.number, id);
+      const [use] = run === null ? [] : await runUses(deps(), mine.row, [run]);
+      return use;
+    };
+
+    test("a run binds to the nano, and held amounts count", async () => {
+      const mine = await account();
+      const first = await hold(mine, "2");
+      expect(await verdict(mine, "1.000000001")).toBe("run_budget_exceeded");
+      const second = await hold(mine, "1");
+      expect(await verdict(mine, "0.000000001")).toBe("run_budget_exceeded");
+      expect(await verdict(mine, "0")).toBe("admitted");
+      await first.settle(usd("0.5"), DONE);
+      await second.release(DONE);
+      expect(await verdict(mine, "2.500000001")).toBe("run_budget_exceeded");
+      await (await hold(mine, "2.5")).settle(usd("2.5"), DONE);
+      expect(await readUse(mine)).toMatchObject({ spent: usd("3"), held: 0n, left: 0n });
+      await expectSound(world, mine);
+    });
+
+    test("200 parallel calls of two keys and processes pass as often as a run allows", async () => {
+      const mine = await account({ contract: "enterprise" });
+      const other = await createTestKey(world.store, mine.row);
+      await mine.actor.configure();
+      const actors = [mine.actor, world.process().of(mine.row.id, mine.row.bucket)];
+      const keys = [mine.keyId, other.id];
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, index) =>
+          actors[index % 2]?.admit(
+            ask(keys[(index >> 1) % 2] ?? "", usd("0.25"), { run: named("3") }),
+          ),
+        ),
+      );
+      const admitted = answers.flatMap((answer) =>
+        answer?.verdict === "admitted" ? [answer.hold] : [],
+      );
+      expect(admitted).toHaveLength(12);
+      await Promise.all(admitted.map((call) => call.settle(usd("0.2"), DONE)));
+      expect(await readUse(mine)).toMatchObject({ spent: usd("2.4"), held: 0n, left: usd("0.6") });
+      await expectSound(world, mine);
+    });
+
+    test("a run's calls count in the budgets of key and account too, all or none", async () => {
+      const mine = await account({ budgets: { day: "2" }, keyBudgets: { total: "9" } });
+      await hold(mine, "1.5");
+      expect(await verdict(mine, "0.6")).toBe("account_budget_exceeded");
+      expect(await readUse(mine)).toMatchObject({ held: usd("1.5") });
+      expect((await mine.actor.view(mine.keyId)).budgets.map(({ held }) => held)).toEqual([
+        usd("1.5"),
+        usd("1.5"),
+      ]);
+    });
+
+    test("the first call fixes amount and time; later ones may leave them out", async () => {
+      const mine = await account();
+      expect(await verdict(mine, "1", named(null))).toBe("invalid_parameter");
+      await hold(mine, "1", named("2"));
+      expect(await verdict(mine, "1.5", named("9"))).toBe("run_budget_exceeded");
+      expect(await verdict(mine, "1", named(null))).toBe("admitted");
+      expect(await readUse(mine)).toMatchObject({ amount: usd("2"), held: usd("2") });
+    });
+
+    test("a refusal says what the run has left", async () => {
+      const mine = await account();
+      await (await hold(mine, "1")).settle(usd("0.75"), DONE);
+      const decision = await admit(mine, "2.5");
+      expect(decision.verdict === "refused" ? decision.error.message : "").toBe(
+        "The call may cost up to $2.5; the budget of the run nightly has $2.25 left, and does " +
+          "not renew",
+      );
+    });
+
+    test("a paused run refuses calls in every process; resumed, it takes them again", async () => {
+      const mine = await account();
+      const elsewhere = { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
+      const under = await hold(mine, "1");
+      await hold(elsewhere, "1");
+      await change(mine, { isPaused: true });
+      expect(await verdict(elsewhere, "0.1")).toBe("run_paused");
+      expect(await verdict(mine, "0.1")).toBe("run_paused");
+      expect(await verdict(mine, "0.1", named("3", { id: "another" }))).toBe("admitted");
+      // A call under way goes on.
+      expect(await under.settle(usd("0.5"), DONE)).toMatchObject({ charged: usd("0.5") });
+      await change(mine, { isPaused: false });
+      expect(await verdict(elsewhere, "1.5")).toBe("admitted");
+    });
+
+    test("a raised run takes the call that it refused, and keeps its count", async () => {
+      const mine = await account();
+      await (await hold(mine, "3")).settle(usd("3"), DONE);
+      expect(await verdict(mine, "0.5")).toBe("run_budget_exceeded");
+      await change(mine, { amount: usd("3.5") });
+      await (await hold(mine, "0.5")).settle(usd("0.5"), DONE);
+      expect(await readUse(mine)).toMatchObject({ spent: usd("3.5"), left: 0n });
+      await change(mine, { amount: usd("1") });
+      expect(await verdict(mine, "0.1")).toBe("run_budget_exceeded");
+      expect(await readUse(mine)).toMatchObject({ spent: usd("3.5"), left: 0n });
+      await expectSound(world, mine);
+    });
+
+    test("a run ends on time, keeps its count, and goes on with more time", async () => {
+      const mine = await account();
+      await (await hold(mine, "2")).settle(usd("2"), DONE);
+      clock.ms += HOUR_MS - 1;
+      expect(await verdict(mine, "0.1")).toBe("admitted");
+      clock.ms += 1;
+      expect(await verdict(mine, "0.1")).toBe("run_ended");
+      await change(mine, { seconds: 60 });
+      expect(await verdict(mine, "1.5")).toBe("run_budget_exceeded");
+      expect(await verdict(mine, "0.5")).toBe("admitted");
+    });
+
+    test("a rebuild restores a run to the last flushed entry", async () => {
+      const mine = await account();
+      await (await hold(mine, "2")).settle(usd("1.25"), DONE);
+      await world.flush();
+      await (await hold(mine, "0.5")).settle(usd("0.5"), DONE);
+      await hold(mine, "0.25");
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
+      expect(await readUse(mine)).toMatchObject({
+        spent: usd("1.25"),
+        held: 0n,
+        left: usd("1.75"),
+      });
+      expect(await verdict(mine, "1.750000001")).toBe("run_budget_exceeded");
+      expect(await verdict(mine, "1.75")).toBe("admitted");
+      await expectSound(world, mine);
+    });
+
+    test("a call whose process died counts in its run, also settled late", async () => {
+      const mine = await account();
+      const ref = ask(mine.keyId, usd("2"), { run: named("3"), stream: true });
+      const decision = await mine.actor.admit(ref);
+      if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
+      const lost = decision.hold;
+      lost.checkpoint(usd("0.5"));
+      await world.accounts.leases.renew();
+      clock.ms += 90_000;
+      await sweepOne(world, { ...mine, hasBudgets: true }, lost.id);
+      expect(await readUse(mine)).toMatchObject({ spent: usd("0.5"), held: 0n });
+      await (await hold(mine, "2")).settle(usd("2"), DONE);
+      expect(await lost.settle(usd("1.9"), DONE)).toMatchObject({ charged: usd("1") });
+      expect(await readUse(mine)).toMatchObject({ spent: usd("3"), held: 0n, left: 0n });
+      await expectSound(world, mine);
+    });
+
+    test("Redis forgets a run after its end, once the ledger has all of it", async () => {
+      const mine = await account();
+      const open = await hold(mine, "1");
+      await (await hold(mine, "1")).settle(usd("0.75"), DONE);
+      const forget = async () => {
+        await forgetEndedRuns({
+          database: world.database,
+          accounts: world.accounts,
+          now: () => clock.ms,
+          log: silent,
+        });
+        const run = await findRun(world.database.db, mine.row.number, "nightly");
+        const isKept = await world.redis.hexists(mine.actor.keys.budgets, `${run?.number}`);
+        return { isKept: isKept === 1, isForgotten: run?.forgottenAt !== null };
+      };
+      expect(await forget()).toEqual({ isKept: true, isForgotten: false });
+      clock.ms += HOUR_MS + MINUTE_MS + 1;
+      await world.flush();
+      expect(await forget()).toEqual({ isKept: true, isForgotten: false });
+      await open.settle(usd("0.5"), DONE);
+      expect(await forget()).toEqual({ isKept: true, isForgotten: false });
+      await world.flush();
+      expect(await forget()).toEqual({ isKept: false, isForgotten: true });
+      expect(await readUse(mine)).toMatchObject({ state: "ended", spent: usd("1.25") });
+      await change(mine, { seconds: 60 });
+      expect(await verdict(mine, "1.750000001")).toBe("run_budget_exceeded");
+      expect(await verdict(mine, "1.75")).toBe("admitted");
+      await expectSound(world, mine);
+    });
+
+    test("an account has a bound of open runs; an ended one makes room", async () => {
+      const mine = await account();
+      await hold(mine, "1");
+      await world.database.sql`
+        INSERT INTO runs (account, id, key, amount, created_at, ends_at)
+        SELECT account, 'run-' || n, key, amount, created_at, ends_at
+        FROM runs, generate_series(2, ${OPEN_RUNS_MAX}) AS n
+        WHERE account = ${mine.row.number}`;
+      expect(await verdict(mine, "1", named("1", { id: "next" }))).toBe("too_many_budgets");
+      expect(await verdict(mine, "1")).toBe("admitted");
+      await world.database.sql`
+        UPDATE runs SET ends_at = ${new Date(clock.ms).toISOString()}
+        WHERE account = ${mine.row.number} AND id = 'run-2'`;
+      expect(await verdict(mine, "1", named("1", { id: "next" }))).toBe("admitted");
+    });
+
+    test("a quote begins no run, and is decided by the amount that it names", async () => {
+      const mine = await account();
+      const quote = async (amount: string, run = named("3")) => {
+        const { refusal } = await mine.actor.quote(ask(mine.keyId, usd(amount), { run }));
+        return refusal?.code ?? null;
+      };
+      expect(await quote("3")).toBeNull();
+      expect(await quote("3.1")).toBe("run_budget_exceeded");
+      expect(await readUse(mine)).toBeUndefined();
+      await hold(mine, "2");
+      expect(await quote("1.1")).toBe("run_budget_exceeded");
+    });
+  });
+
+function verdictIn(decision: Decision): string {
+  return decision.verdict === "refused" ? decision.error.code : decision.verdict;
+}
