@@ -28,7 +28,7 @@ const STATUSES = [...CALL_STATUSES, "any"] as const;
 type Read<T> = (source: AccountSource, stores: Stores) => Promise<T>;
 
 /** The account that a command names, with the stores to read it from. */
-async function sourceOf(stores: Stores, id: string): Promise<AccountSource> {
+export async function accountSource(stores: Stores, id: string): Promise<AccountSource> {
   const { administration, database, actors } = stores;
   const journal = { redis: actors.deps.redis, database, now: administration.now };
   return { reading: { database, journal }, account: await findAccount(administration, id) };
@@ -38,7 +38,7 @@ async function sourceOf(stores: Stores, id: string): Promise<AccountSource> {
 function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T) => string) {
   const id = idOf(input, "account");
   return async (stores: Stores): Promise<Answer> => {
-    const source = await sourceOf(stores, id);
+    const source = await accountSource(stores, id);
     const reply = await readAsConsole(read(source, stores));
     return { json: reply as Answer["json"], text: textOf(reply) };
   };
@@ -132,7 +132,7 @@ const requests: Command = {
       limit,
     };
     const id = idOf(input, "account");
-    return async (stores) => await printRequests(await sourceOf(stores, id), question);
+    return async (stores) => await printRequests(await accountSource(stores, id), question);
   },
 };
 
@@ -200,7 +200,7 @@ const ledger: Command = {
     const kind = input.values.has("without-calls") ? ("operations" as const) : ("all" as const);
     const before = beforeOf(input);
     const id = idOf(input, "account");
-    return async (stores) => await printLedger(await sourceOf(stores, id), { kind, before });
+    return async (stores) => await printLedger(await accountSource(stores, id), { kind, before });
   },
 };
 
@@ -225,7 +225,7 @@ const activity: Command = {
   prepare(input) {
     const before = beforeOf(input);
     const id = idOf(input, "account");
-    return async (stores) => await printActivity(await sourceOf(stores, id), { before });
+    return async (stores) => await printActivity(await accountSource(stores, id), { before });
   },
 };
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { removeStaleDrafts } from "../upstream/data-file.ts";
-import { UsageError } from "./command.ts";
+import { type Input, UsageError } from "./command.ts";
 
 /** The destination of a long output. `write` waits until there is room for more. */
 export interface Sink {
@@ -14,6 +14,38 @@ export interface Sink {
 /** The reader closed stdout, as `head` does. This is not a failure. */
 export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
+}
+
+/** Writes the pages of a CSV to a file, or to stdout for null. Returns the number of rows. */
+export async function writeCsv(
+  file: string | null,
+  pages: AsyncIterable<{ readonly csv: string; readonly rows: number }>,
+): Promise<number> {
+  const sink = await openSink(file);
+  let rows = 0;
+  try {
+    for await (const page of pages) {
+      await sink.write(page.csv);
+      rows += page.rows;
+    }
+    await sink.finish();
+  } finally {
+    await sink.close();
+  }
+  return rows;
+}
+
+/** The option for the file of a CSV, which a command with --json needs. */
+export const OUT = { value: "FILE", help: "the file to write (stdout)" } as const;
+
+/** The file of `OUT`; null for stdout. @throws UsageError */
+export function outFileOf({ values, json }: Pick<Input, "values" | "json">): string | null {
+  const file = values.get("out");
+  if (file === "") throw new UsageError("--out must name a file");
+  if (json && file === undefined) {
+    throw new UsageError("--json needs --out, because without it the CSV is written to stdout");
+  }
+  return file ?? null;
 }
 
 /** A file, or stdout for null. */

@@ -1,6 +1,7 @@
 // Lists the endpoints by which the people of an account read it. The operators' console and the
 // command line use the same readings.
 
+import type { Brand } from "../core/brand/brand.ts";
 import {
   type AccountContext,
   accountEndpoint,
@@ -10,7 +11,7 @@ import {
   queryOf,
 } from "../http/console/console-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
-import { Type } from "../http/schema.ts";
+import { Type, text } from "../http/schema.ts";
 import { ACTIVITY } from "../readings/activity.ts";
 import {
   BILLING_ROWS_MAX,
@@ -18,6 +19,7 @@ import {
   type BillingStores,
   billingReply,
 } from "../readings/billing.ts";
+import { focusPages } from "../readings/focus/focus.ts";
 import { Keys, keysReply } from "../readings/keys.ts";
 import { LEDGER } from "../readings/ledger.ts";
 import { Limits, readLimits } from "../readings/limits.ts";
@@ -32,9 +34,11 @@ import { csvOf, Usage, usageReply } from "../readings/usage.ts";
 import { UsageQuery } from "../readings/usage-range.ts";
 
 export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
-  readonly catalogue: PriceCatalogue;
+  readonly catalogue: BrandedCatalogue;
   readonly pauses: ModelSource["pauses"];
 }
+
+type BrandedCatalogue = () => ReturnType<PriceCatalogue> & { readonly brand: Brand };
 
 type Context = AccountContext<ReadingDeps>;
 
@@ -141,6 +145,30 @@ const usageCsv = accountEndpoint({
   },
 });
 
+const FocusQuery = Type.Object(
+  { month: text({ description: "A UTC month, such as 2026-11" }) },
+  { additionalProperties: false },
+);
+
+const focus = accountEndpoint({
+  id: "exportFocus",
+  method: "GET",
+  path: `${PATH}/focus.csv`,
+  role: "viewer",
+  summary: "Export a month in the form of FOCUS 1.3, for FinOps tools",
+  description:
+    "A row for each day, key, model and price. The rows of usage add up to the charges of the " +
+    "ledger; with the credits, to what was paid from the paid balance.",
+  query: queryOf(FocusQuery),
+  ...CSV,
+  run: async (context: Context, { month }) => {
+    const { catalogue, clock } = context.deps;
+    const question = { month, catalogue, provider: catalogue().brand.name, nowMs: clock.now() };
+    const pages = focusPages(sourceOf(context), question);
+    return csvResponse(streamOf(pages), `focus-${month}.csv`);
+  },
+});
+
 const requests = accountEndpoint({
   id: "listRequests",
   path: `${PATH}/requests`,
@@ -227,6 +255,7 @@ export const READINGS = [
   overview,
   usage,
   usageCsv,
+  focus,
   requests,
   requestsCsv,
   receipt,

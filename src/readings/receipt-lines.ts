@@ -51,14 +51,23 @@ export const ReceiptLine = {
 
 type Line = WireOf<typeof ReceiptLine>;
 
-interface Part {
+/** A part of a call with its price: what ReceiptLine shows, before it is made text. */
+export interface PricedPart {
   readonly what: string;
   readonly units: number;
   readonly price: PicoUsd;
+  /** A million for tokens, else 1: how many units the shown price is for. */
   readonly per: number;
 }
 
-const TOKENS = 1_000_000;
+/** The price of so many tokens is shown. */
+export const TOKENS = 1_000_000;
+
+/** The parts that make up the charge exactly; null if no prices that we know do. */
+export function pricedParts(catalogue: PriceCatalogue, call: LoggedCall): PricedPart[] | null {
+  const parts = partsOf(catalogue, call).filter(({ units }) => units > 0);
+  return chargeOf(parts) === call.cost ? parts : null;
+}
 
 /**
  * The lines of a charge, a line for each part. They have prices if these make up the charge
@@ -67,8 +76,8 @@ const TOKENS = 1_000_000;
  */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   if (call.cost === 0n) return [];
-  const parts = pricedParts(catalogue, call).filter(({ units }) => units > 0);
-  if (chargeOf(parts) !== call.cost) return unpricedLines(call);
+  const parts = pricedParts(catalogue, call);
+  if (parts === null) return unpricedLines(call);
   return parts.map(({ what, units, price, per }) => ({
     what,
     units,
@@ -91,7 +100,7 @@ function unpricedLines(call: LoggedCall): Line[] {
   return lines.length > 0 ? lines : [unpriced("requests", call.requests, 1)];
 }
 
-type PartsOf = (catalogue: PriceCatalogue, call: LoggedCall) => Part[];
+type PartsOf = (catalogue: PriceCatalogue, call: LoggedCall) => PricedPart[];
 
 /** The parts of a call, for each service that has price lines. */
 const PARTS: Readonly<Record<ServicesWith<"hasPriceLines">, PartsOf>> = {
@@ -115,7 +124,7 @@ const PARTS: Readonly<Record<ServicesWith<"hasPriceLines">, PartsOf>> = {
   },
 };
 
-function pricedParts(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
+function partsOf(catalogue: PriceCatalogue, call: LoggedCall): PricedPart[] {
   const service = serviceOfScope(call.service);
   const [, own] = Object.entries(PARTS).find(([name]) => name === service) ?? [];
   return own?.(catalogue, call) ?? [];
@@ -126,16 +135,16 @@ function unitsOf(cost: NanoUsd, price: PicoUsd): number {
 }
 
 /** The parts by the row that the call was charged by: the row that gives its cost. */
-function chatParts(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
+function chatParts(catalogue: PriceCatalogue, call: LoggedCall): PricedPart[] {
   const model = catalogue().models.get(call.model ?? "");
   if (model === undefined || model.prices.version !== call.priceVersion) return [];
   const parts = model.prices.rows.map((row) => tokenParts(row, call));
-  const isCharged = (some: readonly Part[]) => chargeOf(some) === call.cost;
+  const isCharged = (some: readonly PricedPart[]) => chargeOf(some) === call.cost;
   return parts.find(isCharged) ?? [];
 }
 
 /** The parts of the tokens and the fees of a call, by the prices of a row. */
-function tokenParts(row: PriceRow, call: LoggedCall): Part[] {
+function tokenParts(row: PriceRow, call: LoggedCall): PricedPart[] {
   const { more = {}, fees = {} } = call.usageParts;
   const parts = Object.entries(partsOfUsage({ ...call, more })) as [TokenPart, number][];
   const tokens = parts.map(([part, units]) => {
@@ -154,6 +163,6 @@ export const PART_WORDS: Readonly<Record<TokenPart, string>> = {
   ...OTHER_WORDS,
 };
 
-function chargeOf(parts: readonly Part[]): NanoUsd {
+function chargeOf(parts: readonly PricedPart[]): NanoUsd {
   return charge(parts.map(({ units, price }) => [units, price] as const));
 }

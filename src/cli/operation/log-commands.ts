@@ -6,7 +6,7 @@ import { RejectedEntries } from "../../store/ledger/rejected-entries.ts";
 import { exportLog, OPERATOR_HEADINGS } from "../../store/usage/log-export.ts";
 import { LogIsBeingRead, LogUpkeep } from "../../store/usage/log-upkeep.ts";
 import { type Command, UsageError } from "../command.ts";
-import { openSink } from "../sink.ts";
+import { OUT, outFileOf, writeCsv } from "../sink.ts";
 import type { Stores } from "../stores.ts";
 import { idOf, timeOf } from "../values.ts";
 
@@ -17,38 +17,21 @@ const exportCommand: Command = {
   options: {
     from: { value: "ISO-TIME", help: "the start, in UTC unless it names a zone", required: true },
     to: { value: "ISO-TIME", help: "the end, which is not included", required: true },
-    out: { value: "FILE", help: "the file to write (stdout)" },
+    out: OUT,
   },
   prepare(input) {
     const id = idOf(input, "account");
     const from = timeOf(input, "from") ?? new Date(0);
     const to = timeOf(input, "to") ?? new Date(0);
     if (from >= to) throw new UsageError("--from must be before --to");
-    const file = input.values.get("out");
-    if (file === "") throw new UsageError("--out must name a file");
-    if (input.json && file === undefined) {
-      throw new UsageError("--json needs --out, because without it the CSV is written to stdout");
-    }
+    const file = outFileOf(input);
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
       await tryFlush(stores);
-      const sink = await openSink(file ?? null);
-      let rows = 0;
-      try {
-        for await (const page of exportLog(stores.database, {
-          account: account.number,
-          from,
-          to,
-        })) {
-          await sink.write(page.csv);
-          rows += page.rows;
-        }
-        await sink.finish();
-      } finally {
-        await sink.close();
-      }
-      const text = file === undefined ? null : `Wrote ${rows} rows to ${file}.`;
-      return { json: { id, rows, file: file ?? null, from, to }, text };
+      const range = { account: account.number, from, to };
+      const rows = await writeCsv(file, exportLog(stores.database, range));
+      const text = file === null ? null : `Wrote ${rows} rows to ${file}.`;
+      return { json: { id, rows, file, from, to }, text };
     };
   },
 };

@@ -1,10 +1,18 @@
 // Commands about the sums of the request log.
 
 import { findAccount } from "../../accounts/administration.ts";
+import { isMonth, monthText } from "../../core/money/months.ts";
+import { focusPages } from "../../readings/focus/focus.ts";
+import { Configurations } from "../../store/operators/configurations.ts";
 import { repairMargins } from "../../store/usage/margin-repair.ts";
 import { repairUsage } from "../../store/usage/usage-repair.ts";
-import type { Command } from "../command.ts";
+import { platformFetch } from "../../upstream/open-fetch.ts";
+import { type Command, UsageError } from "../command.ts";
+import { accountSource } from "../reading-commands.ts";
+import { openCatalogue, serverSettings } from "../server-settings.ts";
+import { OUT, outFileOf, writeCsv } from "../sink.ts";
 import { idOf } from "../values.ts";
+import { tryFlush } from "./log-commands.ts";
 
 const repair: Command = {
   name: "usage repair",
@@ -26,4 +34,39 @@ const repair: Command = {
   },
 };
 
-export const usageCommands: readonly Command[] = [repair];
+const focus: Command = {
+  name: "usage focus",
+  positionals: ["ID"],
+  summary: "Write a month of an account in the form of FOCUS 1.3, for FinOps tools",
+  options: {
+    month: { value: "MONTH", help: "the UTC month, such as 2026-11", required: true },
+    out: OUT,
+  },
+  prepare(input) {
+    const id = idOf(input, "account");
+    const month = input.values.get("month") ?? "";
+    if (!isMonth(month)) {
+      throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
+    }
+    if (month > monthText(input.nowMs)) throw new UsageError(`--month ${month} has not begun`);
+    const file = outFileOf(input);
+    return async (stores) => {
+      const { database, environment, warn } = stores;
+      const source = await accountSource(stores, id);
+      using configuration = await openCatalogue(serverSettings({ environment }), {
+        applied: new Configurations(database),
+        probe: platformFetch,
+        warn,
+      });
+      await tryFlush(stores);
+      const catalogue = () => configuration.current();
+      const provider = catalogue().brand.name;
+      const question = { month, catalogue, provider, nowMs: input.nowMs };
+      const rows = await writeCsv(file, focusPages(source, question));
+      const text = file === null ? null : `Wrote ${rows} rows to ${file}.`;
+      return { json: { id, month, rows, file }, text };
+    };
+  },
+};
+
+export const usageCommands: readonly Command[] = [repair, focus];

@@ -32,6 +32,7 @@ const LISTED: Readonly<Record<Readers, readonly string[]>> = {
     "docs/mail.md",
     "docs/mcp.md",
     "docs/receipts.md",
+    "docs/focus.md",
     "docs/idempotency.md",
     "docs/runs.md",
     "docs/webhooks.md",

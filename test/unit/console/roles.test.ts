@@ -78,6 +78,7 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
   getOverview: "viewer",
   getUsage: "viewer",
   exportUsage: "viewer",
+  exportFocus: "viewer",
   listRequests: "viewer",
   exportRequests: "viewer",
   getRequest: "viewer",

@@ -208,11 +208,18 @@ interface ExportProps {
   readonly fields: Fields;
 }
 
-/** CSV of exactly the figures that are shown, and of the log rows behind them. */
+/** The last UTC month of the range that has begun. */
+function lastMonthOf({ to, as_of }: UsageReply): string {
+  const lastMs = Math.min(Date.parse(to) - 1, Date.parse(as_of.at));
+  return new Date(lastMs).toISOString().slice(0, 7);
+}
+
+/** CSV of exactly the figures that are shown, of the log rows behind them, and of a month. */
 export function UsageExports({ account, reply, fields }: ExportProps) {
   const { service, model, key, tag, status } = fields;
   const filters = { service, model, key, tag, status, from: reply.from, to: reply.to };
   const name = `usage-${reply.from.slice(0, 10)}-${reply.to.slice(0, 10)}.csv`;
+  const month = lastMonthOf(reply);
   return (
     <div className="row">
       <Button size="xs" variant="default" onClick={() => download(name, usageCsv(reply))}>
@@ -226,6 +233,15 @@ export function UsageExports({ account, reply, fields }: ExportProps) {
         download
       >
         {t.usage.csvLog}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        component="a"
+        href={withQuery(ofAccount(account, "focus.csv"), { month })}
+        download
+      >
+        {t.usage.focus(month)}
       </Button>
     </div>
   );

@@ -78,6 +78,7 @@ export const usageTexts: Texts["usage"] = {
   p95Note: (percent) => `p95 ist auf ${countText(percent)} % genau.`,
   csv: "CSV dieser Ansicht",
   csvLog: "CSV des Protokolls",
+  focus: (month: string) => `FOCUS 1.3 für ${month}`,
   none: "Keine Aufrufe in diesem Zeitraum",
   noneAbout:
     "Wählen Sie einen längeren Zeitraum, entfernen Sie Filter, oder rufen Sie die API auf.",

@@ -68,6 +68,7 @@ export const usageTexts = {
   p95Note: (percent: number) => `p95 is exact to ${percent} %.`,
   csv: "CSV of this view",
   csvLog: "CSV of the log",
+  focus: (month: string) => `FOCUS 1.3 of ${month}`,
   none: "No calls in this range",
   noneAbout: "Choose a longer range, take filters away, or make a call.",
   requestsAbout: "Metadata only: no prompt, answer, query, place or mail is ever stored",

@@ -72,6 +72,7 @@ export const usageTexts: Texts["usage"] = {
   p95Note: (percent) => `p95 精确到 ${countText(percent)}%。`,
   csv: "导出当前视图（CSV）",
   csvLog: "导出记录（CSV）",
+  focus: (month: string) => `${month} 的 FOCUS 1.3`,
   none: "此时间范围内没有调用",
   noneAbout: "请扩大时间范围、清除筛选条件，或发起一次调用。",
   requestsAbout: "仅元数据：从不保存提示词、回复、搜索内容、地点或邮件",
