@@ -53,7 +53,8 @@ const STORES = ["redis", "postgres"];
 /** The networks of each service. A new service needs its row. */
 const NETWORKS = {
   migrate: ["stores", "upstreams"],
-  api: ["edge", "stores", "upstreams", "metrics"],
+  "api-1": ["edge", "stores", "upstreams", "metrics"],
+  "api-2": ["edge", "stores", "upstreams", "metrics"],
   worker: ["stores", "upstreams", "metrics"],
   proxy: ["edge"],
   redis: ["stores"],
@@ -100,7 +101,7 @@ describe("the networks of the compose file", () => {
   });
 
   test("the one trusted proxy has an address that no other container gets", () => {
-    const { TRUSTED_PROXIES } = services.api?.environment ?? {};
+    const { TRUSTED_PROXIES } = services["api-1"]?.environment ?? {};
     const edge = services.proxy?.networks as Record<string, { readonly ipv4_address: string }>;
     expect(TRUSTED_PROXIES).toBe(edge.edge?.ipv4_address);
     const address = ipaddr.parse(TRUSTED_PROXIES ?? "");
@@ -147,9 +148,56 @@ describe("the passwords of the compose file", () => {
   });
 });
 
+describe("the API processes of the compose file", () => {
+  const names = Object.keys(services).filter((name) => name.startsWith("api-"));
+
+  test("are each known to the proxy, to the metrics and to the update", () => {
+    expect(names.length).toBeGreaterThan(1);
+    const upstreams = names.map((name) => `${name}:8080`).join(" ");
+    expect(read("deploy/Caddyfile")).toContain(`reverse_proxy ${upstreams} {`);
+    expect(read("deploy/prometheus/prometheus.yml")).toContain(`names: [${names.join(", ")}]`);
+    expect(read("deploy/update")).toContain(`for api in ${names.join(" ")}; do`);
+  });
+
+  const update = (isReady: boolean) => {
+    using folder = launcherHome();
+    const at = (name: string) => join(folder.path, name);
+    copyFileSync(join(PROJECT, "deploy/update"), at("update"));
+    const answer = isReady ? "" : '[ "$1" != exec ] || exit 1';
+    writeFileSync(at("compose"), `#!/bin/sh\necho "$@" | head -1 >> ${at("log")}\n${answer}\n`);
+    writeFileSync(at("sleep"), "#!/bin/sh\n");
+    for (const name of ["compose", "sleep"]) chmodSync(at(name), 0o755);
+    const env = { PATH: [folder.path, process.env.PATH].join(delimiter), COMPOSE: at("compose") };
+    const { exitCode, stderr } = Bun.spawnSync(["sh", at("update")], { env });
+    const commands = readFileSync(at("log"), "utf8").trim().split("\n");
+    const done = commands.map((line) => line.replace(/^(exec -T \S+).*/, "$1"));
+    return { exitCode, said: stderr.toString(), done };
+  };
+  const replace = (name: string) => `up --detach --no-deps --force-recreate ${name}`;
+
+  test("are updated one after the other, each when the one before is ready", () => {
+    const { exitCode, done } = update(true);
+    expect(exitCode).toBe(0);
+    expect(done).toEqual([
+      "build migrate",
+      "run --rm --no-deps migrate",
+      ...names.flatMap((name) => [replace(name), `exec -T ${name}`]),
+      replace("worker"),
+    ]);
+  });
+
+  test("are not replaced any further if the new one does not get ready", () => {
+    const { exitCode, said, done } = update(false);
+    expect(exitCode).toBe(1);
+    expect(said).toContain("api-1 does not get ready; nothing else was replaced");
+    expect(done.filter((line) => line.startsWith("up "))).toEqual([replace("api-1")]);
+  });
+});
+
 test("every foreign image has a version, with at least two numbers, or a digest", () => {
-  const based = [...read("deploy/Dockerfile").matchAll(/^FROM (\S+)/gm)].map(
-    ([, name = ""]) => name,
+  const base = /^ARG BUN_IMAGE=(\S+)$/m.exec(read("deploy/Dockerfile"))?.[1] ?? "";
+  const based = [...read("deploy/Dockerfile").matchAll(/^FROM (\S+)/gm)].map(([, name = ""]) =>
+    name.replace(/^\$\{BUN_IMAGE\}$/, base),
   );
   const others = Object.values(services).map(({ image }) => image);
   const images = [...others.filter((image) => image !== OWN_IMAGE), ...based];

@@ -1,0 +1,44 @@
+// What `npm run deploy:check` says: a line for each thing it saw, and the words of each refusal.
+
+export class Report {
+  #failed = 0;
+
+  get failed(): number {
+    return this.#failed;
+  }
+
+  ok(what: string): void {
+    console.log(`ok           ${what}`);
+  }
+
+  /** @param words what the program that refused said, as it said it */
+  fail(what: string, words: string): void {
+    this.#failed += 1;
+    console.log(`FAILED       ${what}\n${words.trimEnd()}`);
+  }
+
+  /** Something that this machine cannot do; with CI set that is a failure. */
+  missing(what: string, why: string): void {
+    if (process.env.CI) this.#failed += 1;
+    console.log(`not checked  ${what}: ${why.trimEnd()}`);
+  }
+
+  /** Something that an engine refuses here, and that is done in another way. */
+  refused(what: string, words: string): void {
+    console.log(`refused      ${what}: ${words.trimEnd()}`);
+  }
+
+  /** Runs a step, and returns true if it did not throw. Its text is added to the line. */
+  async step(what: string, run: () => Promise<unknown>): Promise<boolean> {
+    const startedMs = performance.now();
+    try {
+      const seen = await run();
+      const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+      this.ok(`${what}${typeof seen === "string" ? `: ${seen}` : ""} (${seconds} s)`);
+      return true;
+    } catch (error) {
+      this.fail(what, error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  }
+}
