@@ -1,0 +1,55 @@
+// `npm run release -- TAG`: makes the files of a release from a tag (docs/releases.md).
+//
+//   --out FOLDER   where to write them (release/TAG)
+//   --base IMAGE   the image with Bun that ours is based on; without it a Debian is laid out
+//   --no-image     makes no image, where there is no Podman
+//
+// RELEASE_KEY_FILE names the private key that signs, of Ed25519, in PEM.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openEngine } from "./deploy/engine.ts";
+import { PROJECT } from "./local/home.mjs";
+import { type ReleaseOptions, writeRelease } from "./release/files.ts";
+import { buildTwice } from "./release/image.ts";
+import { readSigningKey } from "./release/sign.ts";
+import { NotReleasable } from "./release/source.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    out: { type: "string" },
+    base: { type: "string" },
+    "no-image": { type: "boolean", default: false },
+  },
+});
+
+try {
+  await release();
+} catch (error) {
+  if (!(error instanceof NotReleasable)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+async function release(): Promise<void> {
+  const [tag] = positionals;
+  if (tag === undefined) throw new NotReleasable("npm run release -- TAG: name a tag");
+  const keyFile = process.env.RELEASE_KEY_FILE;
+  if (!keyFile) throw new NotReleasable("Set RELEASE_KEY_FILE to the file of the key that signs");
+  const key = readSigningKey(readFileSync(keyFile, "utf8"));
+  const out = values.out ?? join(PROJECT, "release", tag);
+  const options = { project: PROJECT, tag, out, key };
+  if (values["no-image"]) await writeRelease({ ...options, image: null });
+  else await withImage(options);
+  console.log(`${out} has the release of ${tag}. Check it: sh ${out}/verify ${key.fingerprint}`);
+}
+
+async function withImage(options: Omit<ReleaseOptions, "image">): Promise<void> {
+  await using engine = await openEngine();
+  await writeRelease({
+    ...options,
+    image: (source, folder) => buildTwice(engine, source, { folder, base: values.base ?? null }),
+  });
+}

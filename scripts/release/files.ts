@@ -1,0 +1,82 @@
+// Writes the files of a release into a folder.
+
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { must } from "../deploy/tools.ts";
+import { temporaryFolder } from "../local/processes.mjs";
+import { type Materials, provenanceOf } from "./provenance.ts";
+import { sbomOf } from "./sbom.ts";
+import type { SigningKey } from "./sign.ts";
+import { digestOf, NotReleasable, readSource, type Source } from "./source.ts";
+
+/** A built image, as an archive that `docker load` and `podman load` read. */
+export interface BuiltImage {
+  readonly file: string;
+  readonly base: NonNullable<Materials["base"]>;
+}
+
+export interface ReleaseOptions {
+  /** A folder of the git repository. */
+  readonly project: string;
+  readonly tag: string;
+  /** The folder to write into; it must be empty or missing. */
+  readonly out: string;
+  readonly key: SigningKey;
+  /** Builds the image of unpacked source; null leaves the image out. */
+  readonly image: ((source: Source, folder: string) => Promise<BuiltImage>) | null;
+}
+
+/**
+ * Makes a release of a tag: source, image, packages, provenance, digests, signature, and the
+ * program that checks them. The same tag, base and key give the same bytes.
+ * @throws {NotReleasable} for a tag or folder that cannot be used
+ */
+export async function writeRelease(options: ReleaseOptions): Promise<Source> {
+  const { project, tag, out, key } = options;
+  if (existsSync(out) && readdirSync(out).length > 0)
+    throw new NotReleasable(`${out} is not empty`);
+  const source = await readSource(project, tag);
+  const name = `farebox-${source.version}`;
+  mkdirSync(out, { recursive: true });
+  writeFileSync(join(out, `${name}.tar.gz`), source.archive);
+  const place = temporaryFolder("farebox-release-");
+  try {
+    await must(["tar", "-xzf", join(out, `${name}.tar.gz`), "-C", place.path]);
+    const folder = join(place.path, name);
+    writeFileSync(join(out, `${name}.cdx.json`), await sbomOf(source, folder));
+    const image = (await options.image?.(source, folder)) ?? null;
+    if (image !== null) copyFileSync(image.file, join(out, `${name}-image.tar`));
+    const lock = digestOf(readFileSync(join(folder, "package-lock.json")));
+    const provenance = provenanceOf(source, await digestsOf(out), {
+      lock,
+      base: image?.base ?? null,
+    });
+    writeFileSync(join(out, `${name}.provenance.json`), provenance);
+  } finally {
+    place.remove();
+  }
+  copyFileSync(join(import.meta.dir, "verify"), join(out, "verify"));
+  const sums = [...(await digestsOf(out))].map(([file, digest]) => `${digest}  ${file}\n`).join("");
+  writeFileSync(join(out, "SHA256SUMS"), sums);
+  writeFileSync(join(out, "SHA256SUMS.sig"), key.sign(sums));
+  writeFileSync(join(out, "release.pub"), key.publicPem);
+  return source;
+}
+
+/** The SHA-256 of each file of a folder, in the order of names. Files may be larger than memory. */
+async function digestsOf(folder: string): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, string>();
+  for (const name of readdirSync(folder).sort()) {
+    const hash = new Bun.CryptoHasher("sha256");
+    for await (const piece of Bun.file(join(folder, name)).stream()) hash.update(piece);
+    digests.set(name, hash.digest("hex"));
+  }
+  return digests;
+}
