@@ -16,6 +16,7 @@ import { chatExamples } from "../services/chat/doors/completions/chat-examples.t
 import type { SvcMembers } from "../services/chat/doors/completions/chat-json.ts";
 import { applicationReplies } from "../services/chat/doors/completions/chat-reply.ts";
 import { isPaused, namedModel } from "../services/chat/doors/completions/chat-request.ts";
+import { asksForImages } from "../services/chat/media/model-images.ts";
 import { chooseModels, explainChoice } from "../services/chat/models/auto-router.ts";
 import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
 import { promptTokensMax } from "../services/chat/tokens/tokens.ts";
@@ -71,6 +72,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, { request, catalogue, accou
     hasDefaultLimit: request.hasDefaultLimit ?? false,
     media: request.media,
     needsTools: Array.isArray(tools) && tools.length > 0,
+    needsImages: asksForImages(request),
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model, account),
   });

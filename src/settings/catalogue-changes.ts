@@ -62,7 +62,10 @@ function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
   return [
     ...entryChanges(before.models, after.models, {
       of: "model",
-      added: (model) => `${priceText(model)}, ${routeText(model)}${mediaText(model, ", ")}`,
+      added: (model) => {
+        const media = `${mediaText(model, ", ")}${imageText(model, ", ")}`;
+        return `${priceText(model)}, ${routeText(model)}${media}`;
+      },
       changed: modelChanges,
     }),
     ...entryChanges(before.providers, after.providers, {
@@ -126,12 +129,12 @@ function markupText({ markupPercent }: { readonly markupPercent?: string }): str
 }
 
 function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
-  const toTexts = [priceText, markupText, routeText, mediaText];
+  const toTexts = [priceText, markupText, routeText, mediaText, imageText];
   const texts = toTexts.map((toText) => [toText(before), toText(after)] as const);
   const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
-  const { prices, media, markupPercent } = after;
+  const { prices, media, imageTokens, markupPercent } = after;
   const { routes, spread } = routeText(before) === routeText(after) ? before : after;
-  const known = { prices, routes, spread, media, markupPercent };
+  const known = { prices, routes, spread, media, imageTokens, markupPercent };
   const isRestSame = Bun.deepEquals(
     { ...before, ...known },
     { ...after, ...known, routes: after.routes },
@@ -147,6 +150,12 @@ function priceText({ prices }: ModelEntry): string {
 function mediaText({ media }: ModelEntry, before = ""): string {
   if (media === undefined) return before === "" ? "takes text" : "";
   return `${before}${mediaWords(media)}`;
+}
+
+/** Describes the images of a model's replies. */
+function imageText({ imageTokens }: ModelEntry, before = ""): string {
+  if (imageTokens === undefined) return before === "" ? "gives text" : "";
+  return `${before}gives images (at most ${imageTokens} tokens each)`;
 }
 
 function rowsText({ rows }: Prices): string {

@@ -149,15 +149,17 @@ export function cacheWriteTokens(more: MoreParts | undefined): number {
   return more === undefined ? 0 : sumOf(more, CACHE_WRITES);
 }
 
-/** A usage with this many output tokens in place of its own, all of them text. */
+/** A usage with this many output tokens in place of its own, of text and of images. */
 export function withOutput(
   { promptTokens, cachedTokens, more }: Omit<TokenUsage, "completionTokens">,
-  completionTokens: number,
+  text: number,
+  images = 0,
 ): TokenUsage {
-  const totals = { promptTokens, cachedTokens, completionTokens };
-  if (more === undefined) return totals;
-  const { imageOut: _, audioOut: __, ...input } = more;
-  return Object.keys(input).length === 0 ? totals : { ...totals, more: input };
+  const totals = { promptTokens, cachedTokens, completionTokens: text + images };
+  if (more === undefined && images === 0) return totals;
+  const { imageOut: _, audioOut: __, ...input } = more ?? {};
+  const parts = images === 0 ? input : { ...input, imageOut: images };
+  return Object.keys(parts).length === 0 ? totals : { ...totals, more: parts };
 }
 
 /** The usage of all these calls together. */

@@ -15,7 +15,7 @@ export class StreamUsage implements TextCounter {
   readonly #sent: SentPrompt;
   #prompt: Promise<TokenUsage> | null = null;
   /** Counts the text that was sent to the client. */
-  readonly meter = new TokenMeter(this);
+  readonly meter: TokenMeter;
   /**
    * The last usage that the upstream reported; null without a report, or if more of the reply
    * followed it.
@@ -28,6 +28,7 @@ export class StreamUsage implements TextCounter {
     this.#tokens = tokens;
     this.#account = account;
     this.#sent = sent;
+    this.meter = new TokenMeter(this, sent.model.imageTokens);
   }
 
   count(text: string): Promise<number> {
@@ -55,13 +56,15 @@ export class StreamUsage implements TextCounter {
   /** The usage of a reply that broke off; null before the first token, when the call is free. */
   async streamed(): Promise<ChatUsage | null> {
     if (!this.meter.started) return null;
-    const completionTokens = await this.meter.outputTokens();
-    if (this.reported === null) return this.#counted(completionTokens);
-    const { more: _, pieces, ...reported } = this.reported;
-    const output = Math.min(completionTokens, reported.completionTokens);
+    const text = await this.meter.outputTokens();
+    if (this.reported === null) return this.#counted(text);
+    const { more = {}, pieces, ...reported } = this.reported;
+    const { imageTokens } = this.meter;
+    const output = Math.min(text + imageTokens, reported.completionTokens);
     // The output is cut, and no piece says which of its tokens were delivered.
     if (pieces !== undefined && output === reported.completionTokens) return this.reported;
-    return { ...reported, ...withOutput(this.reported, output) };
+    const images = Math.min(imageTokens, more.imageOut ?? 0, output);
+    return { ...reported, ...withOutput(this.reported, output - images, images) };
   }
 
   /** A lower bound of the usage until now. */
@@ -87,7 +90,7 @@ export class StreamUsage implements TextCounter {
     this.#isOver = true;
   }
 
-  async #counted(completionTokens: number): Promise<ChatUsage> {
-    return withOutput(await this.prompt(), completionTokens);
+  async #counted(text: number): Promise<ChatUsage> {
+    return withOutput(await this.prompt(), text, this.meter.imageTokens);
   }
 }

@@ -99,8 +99,8 @@ describe("a parameter that a model's configuration lists", () => {
 describe("a parameter without its promised effect is refused by its name", () => {
   const cases: readonly (readonly [fields: object, message: string])[] = [
     [{ n: 2 }, "n must be 1: send one request for each reply"],
-    [{ audio: { voice: "x" } }, "audio is not supported: a reply is text"],
-    [{ modalities: ["text", "audio"] }, "modalities[1] must be 'text': a reply is text"],
+    [{ audio: { voice: "x" } }, "audio is not supported: a reply is text and images"],
+    [{ modalities: ["text", "audio"] }, "modalities[1] must be one of: text, image"],
     [{ web_search_options: {} }, "web_search_options is not supported: search by a function tool"],
     [{ service_tier: "scale" }, "service_tier must be one of: auto, default, flex, priority"],
     [

@@ -165,6 +165,52 @@ describe("a mistake is named by its field", () => {
   });
 });
 
+const imagesOf = (routed: Routed) =>
+  parseCatalogue(textOf(routed), ENV).models.get("m")?.imageTokens;
+
+describe("a model that gives images", () => {
+  test("has the tokens of an image, at providers that can give them", () => {
+    const fields = { gives: ["image"], image_output_tokens: 1_290 };
+    for (const provider of ["google", "openrouter", "own"]) {
+      expect(imagesOf({ fields, routes: [[provider, "m"]] })).toBe(1_290);
+    }
+    expect(imagesOf({})).toBeUndefined();
+  });
+
+  test.each([
+    [{ gives: ["sound"] }, "google", "models[0].gives[0] must be image"],
+    [{ gives: ["image"] }, "google", "models[0].image_output_tokens is missing"],
+    [{ image_output_tokens: 9 }, "google", "models[0].image_output_tokens needs 'image' in gives"],
+    [
+      { gives: ["image"], image_output_tokens: 9 },
+      "anthropic",
+      "models[0].gives[0] 'image' is not given by the provider 'anthropic'",
+    ],
+    [
+      { gives: ["image"], image_output_tokens: 9, max_output_tokens: 8 },
+      "google",
+      "models[0].image_output_tokens must not be above max_output_tokens",
+    ],
+    [
+      { gives: ["image"], image_output_tokens: 9, serves: "embedding" },
+      "own",
+      "models[0].gives is for models that chat",
+    ],
+  ])("%j at %s is refused by its field", (fields, provider, message) => {
+    expect(() => imagesOf({ fields, routes: [[provider, "m"]] })).toThrow(message);
+  });
+
+  test("is named where a configuration changes", () => {
+    const change = configurationChanges("new", ENV);
+    const google = [["google", "m"]] as const;
+    const before = textOf({ routes: google });
+    const fields = { gives: ["image"], image_output_tokens: 1_290 };
+    expect(change({ version: 1, text: before }, textOf({ fields, routes: google }))).toEqual([
+      "model m: gives text -> gives images (at most 1290 tokens each)",
+    ]);
+  });
+});
+
 test("a change of what a model takes is a line in words", () => {
   const changes = (from: object, to: object) =>
     configurationChanges("new", ENV)(

@@ -5,6 +5,7 @@ import { ApiError } from "../../../core/errors.ts";
 import { exactCost, type Reach, upperBound } from "../../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
 import type { MediaPart } from "../media/media-part.ts";
+import { ungivenByAll } from "../media/model-images.ts";
 import { mediaTokens, takesMedia, untakenByAll } from "../media/model-media.ts";
 import {
   AUTO_TERMS,
@@ -30,6 +31,8 @@ export interface AutoRequest {
   /** True if `maxTokens` is the default, which is reduced if it fits no model. */
   readonly hasDefaultLimit?: boolean;
   readonly needsTools: boolean;
+  /** True if the request asks for images; a model that gives them is chosen for no other. */
+  readonly needsImages: boolean;
   /** The images and PDFs of the request. */
   readonly media?: readonly MediaPart[] | undefined;
   readonly isPaused: (model: ModelEntry) => boolean;
@@ -163,16 +166,18 @@ const REASONS: Record<AutoChoice["policy"], string> = {
 
 function capableModels(
   catalogue: ChatCatalogue,
-  { needsTools, media, maxTokens, hasDefaultLimit = false, isPaused }: AutoRequest,
+  { needsTools, needsImages, media, maxTokens, hasDefaultLimit = false, isPaused }: AutoRequest,
   promptTokens: (model: ModelEntry) => number,
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
-  const all = [...catalogue.models.values()].filter(
+  const offered = [...catalogue.models.values()].filter(
     (model) => servesChat(model) && !termsOf(model).excluded,
   );
-  if (all.length === 0) {
+  if (offered.length === 0) {
     throw new ApiError("model_unavailable", "No model is offered as 'auto'");
   }
+  const all = offered.filter(({ imageTokens }) => (imageTokens !== undefined) === needsImages);
+  if (all.length === 0) throw ungivenByAll(needsImages);
   const taking = all.filter((model) => takesMedia(model, media));
   if (taking.length === 0) throw untakenByAll(media);
   const withTools = needsTools ? taking.filter((model) => termsOf(model).tools) : taking;

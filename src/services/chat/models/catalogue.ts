@@ -64,6 +64,8 @@ export interface ModelEntry {
   readonly extraParameters?: readonly string[];
   /** The media that it takes; left out for a model that takes only text. */
   readonly media?: ModelMedia;
+  /** The most output tokens of an image; left out for a model that gives only text. */
+  readonly imageTokens?: number;
 }
 
 /** The kind of requests that the model answers. */
@@ -206,6 +208,8 @@ export interface ProviderMedia {
   readonly fetchesAddresses: boolean;
   /** True if the name of a model there says by which rule it counts an image. */
   readonly hasKnownRules: boolean;
+  /** True if its models can give images. */
+  readonly givesImages?: true;
 }
 
 export interface ProviderEntry {

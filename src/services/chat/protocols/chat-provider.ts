@@ -220,6 +220,7 @@ function callTo(
     publicId: model.id,
     request: acceptedRequest([model], request),
     showsReasoning: model.showsReasoning ?? false,
+    ...(model.imageTokens !== undefined && { givesImages: true as const }),
     account,
     signal: options.signal,
     fetch: deps.fetch,

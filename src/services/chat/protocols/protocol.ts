@@ -18,6 +18,8 @@ export interface UpstreamCall extends RefusedCall {
   readonly identifiers?: GivenIdentifiers;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
+  /** True if the caller gets the images of the reply; left out: no. */
+  readonly givesImages?: true;
   readonly signal: CancelSignal;
   readonly fetch: Fetch;
 }

@@ -7,6 +7,7 @@ import type { FeeCounts, Served, TokenUsage } from "../../../core/money/usage.ts
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { Json } from "../../../upstream/upstream-http.ts";
 import type { Content, MediaPart } from "../media/media-part.ts";
+import type { GivenImage } from "../media/model-images.ts";
 import type { ModelEntry, OtherUse } from "../models/catalogue.ts";
 import type { ReplyPiece } from "../usage/reply-usage.ts";
 import type { GivenIdentifiers } from "./caller-identifiers.ts";
@@ -114,6 +115,8 @@ export interface ChatChoice {
     readonly reasoning_content?: string;
     /** The text with which the model refuses to answer. */
     readonly refusal?: string;
+    /** The images of a model that gives them. */
+    readonly images?: readonly GivenImage[];
     readonly tool_calls?: readonly ToolCall[];
   };
   readonly finish_reason: string;
@@ -148,8 +151,8 @@ export interface ServedReply extends ChatReply, ServedRoute {}
 export interface ChatDelta {
   readonly index: number;
   /**
-   * `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format, and `reasoning_content`
-   * of a model that shows it; nothing else.
+   * `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format, `reasoning_content` of a
+   * model that shows it, and `images` of a model that gives them; nothing else.
    */
   readonly delta: Readonly<Record<string, unknown>>;
   readonly finish_reason: string | null;

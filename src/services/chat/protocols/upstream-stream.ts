@@ -24,6 +24,8 @@ import type { ChatBatch } from "./provider.ts";
 
 /** More than any whole reply with the highest output limit of chat completions has. */
 export const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+/** The most bytes of a reply with images, which are base64. */
+export const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
 /** The most time and reads to wait for the end of a stream's body after its last event. */
 const REST_MS = 1_000;
 const REST_READS_MAX = 8;

@@ -10,6 +10,7 @@ import {
   pdfPageTokens,
 } from "../media/image-rules.ts";
 import { MEDIA_KIND_NAMES, type MediaKind } from "../media/media-part.ts";
+import { GIVEN_KINDS } from "../media/model-images.ts";
 import type { ModelMedia } from "../media/model-media.ts";
 import type { ProviderEntry } from "../models/catalogue.ts";
 
@@ -46,6 +47,23 @@ export const MEDIA_FIELDS = {
       },
     ),
   ),
+  gives: Type.Optional(
+    Type.Array(
+      Type.Union(
+        GIVEN_KINDS.map((kind) => Type.Literal(kind)),
+        { errorMessage: `must be ${GIVEN_KINDS.join(", ")}` },
+      ),
+      {
+        minItems: 1,
+        uniqueItems: true,
+        description: "What its replies can have besides text: image; left out: only text",
+        errorMessage: `must be a list with ${GIVEN_KINDS.join(", ")}`,
+      },
+    ),
+  ),
+  image_output_tokens: Type.Optional(
+    whole(1, TOKENS_MAX, "The most output tokens of an image; needed where it gives images"),
+  ),
   pdf_tokens: Type.Optional(
     whole(1, TOKENS_MAX, "The most tokens of a PDF; left out: its provider's limit or the context"),
   ),
@@ -60,7 +78,35 @@ interface MediaContext extends Pick<SectionContext, "refuse"> {
 
 interface RoutedFile extends MediaFile {
   readonly context_length: number;
+  readonly max_output_tokens?: number;
+  readonly serves?: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
+}
+
+/**
+ * The most tokens of an image that an entry's model gives; undefined for a model that gives text
+ * only.
+ */
+export function toImageTokens(file: RoutedFile, context: MediaContext): number | undefined {
+  const { gives, image_output_tokens: tokens, max_output_tokens: most, serves = "chat" } = file;
+  const { pointer, known, refuse } = context;
+  if (gives === undefined) {
+    if (tokens !== undefined) refuse(`${pointer}/image_output_tokens`, "needs 'image' in gives");
+    return undefined;
+  }
+  if (serves !== "chat") refuse(`${pointer}/gives`, "is for models that chat");
+  for (const { provider: name } of file.routes) {
+    const provider = known.get(name);
+    if (provider === undefined || provider.media?.givesImages === true) continue;
+    refuse(`${pointer}/gives/0`, `'image' is not given by the provider '${name}'`);
+  }
+  if (tokens === undefined) {
+    return refuse(`${pointer}/image_output_tokens`, "is missing: gives has 'image'");
+  }
+  if (most !== undefined && tokens > most) {
+    refuse(`${pointer}/image_output_tokens`, "must not be above max_output_tokens");
+  }
+  return tokens;
 }
 
 /** The media that an entry's model takes; undefined for a model that takes only text. */

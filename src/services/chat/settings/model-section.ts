@@ -12,7 +12,7 @@ import {
   type ModelEntry,
   type ProviderEntry,
 } from "../models/catalogue.ts";
-import { MEDIA_FIELDS, toMedia } from "./media-section.ts";
+import { MEDIA_FIELDS, toImageTokens, toMedia } from "./media-section.ts";
 import { bands, rows } from "./price-schema.ts";
 import { toPrices } from "./price-section.ts";
 import { ROUTE_FIELDS, toRoutes } from "./route-section.ts";
@@ -132,6 +132,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     ) ?? refuse(`${pointer}/pricing`, "is missing, and so is prices");
   checkFree(file, prices, context);
   const media = toMedia(file, context);
+  const imageTokens = toImageTokens(file, context);
   const markup = percentAt(file.markup_percent, `${pointer}/markup_percent`, context);
   const createdMs = Date.parse(file.created ?? "1970-01-01");
   if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
@@ -152,6 +153,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
     ...(file.serves !== undefined && { serves: file.serves }),
     ...(media !== undefined && { media }),
+    ...(imageTokens !== undefined && { imageTokens }),
   };
 }
 

@@ -36,7 +36,8 @@ export async function countUsage(
     countedPrompt(tokens, account, prompt),
     tokens.countTexts(account, texts.map(withoutLastSpace)),
   ]);
-  return withOutput(prompted, completionTokens);
+  const images = reply.choices.reduce((sum, { message }) => sum + (message.images?.length ?? 0), 0);
+  return withOutput(prompted, completionTokens, images * (prompt.model.imageTokens ?? 0));
 }
 
 export interface TextCounter {
@@ -52,11 +53,15 @@ export class TokenMeter {
   #counted: number | Promise<number> = 0;
   #pendingPieces = 0;
   #countedPieces = 0;
+  readonly #tokensOfImage: number;
+  /** The tokens of the images that were sent, each as large as the model gives them. */
+  imageTokens = 0;
   /** True once a token was sent to the client. */
   started = false;
 
-  constructor(counter: TextCounter) {
+  constructor(counter: TextCounter, tokensOfImage = 0) {
     this.#counter = counter;
+    this.#tokensOfImage = tokensOfImage;
   }
 
   /** Adds the text of deltas that were sent to the client. */
@@ -65,8 +70,17 @@ export class TokenMeter {
       const text = deltaText(delta);
       this.#pending += text;
       this.#pendingPieces += piecesOf(text);
+      const { images } = delta.delta;
+      if (Array.isArray(images)) this.#addImages(images.length);
     }
     this.started ||= this.#pending !== "";
+  }
+
+  /** A token of an image is a piece of its own. */
+  #addImages(count: number): void {
+    this.imageTokens += count * this.#tokensOfImage;
+    this.#countedPieces += count * this.#tokensOfImage;
+    this.started = true;
   }
 
   /** Characters that were not counted yet. */
@@ -136,8 +150,8 @@ export function piecesOf({ length }: string): number {
 
 /** True if a delta has a part of the reply. */
 export function hasOutput({ delta }: ChatDelta): boolean {
-  const { content, refusal, tool_calls, reasoning_content } = delta;
-  return Boolean(content || refusal || tool_calls || reasoning_content);
+  const { content, refusal, tool_calls, reasoning_content, images } = delta;
+  return Boolean(content || refusal || tool_calls || reasoning_content || images);
 }
 
 /**

@@ -101,10 +101,10 @@ describe("whole and streamed", () => {
 test("a stream that broke off after its usage costs all pieces, or the cut output", async () => {
   const [usage] = await usages(ADVISED);
   const stream = (delivered: number) => {
-    const counted = new StreamUsage({} as never, "acct_1", {} as never);
+    const counted = new StreamUsage({} as never, "acct_1", { model: {} } as never);
     counted.reported = usage ?? null;
     Object.defineProperty(counted, "meter", {
-      value: { started: true, outputTokens: async () => delivered },
+      value: { started: true, imageTokens: 0, outputTokens: async () => delivered },
     });
     return counted.streamed();
   };

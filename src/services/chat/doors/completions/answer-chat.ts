@@ -11,6 +11,7 @@ import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatCallDeps } from "../../chat-admission.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { mediaBytes } from "../../media/media-part.ts";
+import { modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
 import { AUTO_MODEL, type ChatCatalogue, modelNamed } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
@@ -63,7 +64,9 @@ export function prepareChat(
   const chosen = choose(deps, { model, request, catalogue, account });
   const { svcMembers } = chosen;
   checkTextBytes(context, request);
-  const models = modelsOfTier(modelsTaking(chosen.models, request.media), request);
+  const taking = modelsTaking(chosen.models, request.media);
+  const room = { tokens: request.maxTokens, field: "max_tokens" };
+  const models = modelsOfTier(modelsGiving(taking, request, room), request);
   return toCompletionCall(fields, request, { models, svcMembers, catalogue });
 }
 

@@ -234,9 +234,12 @@ const FIELDS = {
     }),
   ),
   modalities: optional(
-    Type.Array(Type.Literal("text", { must: "must be 'text': a reply is text" })),
+    Type.Array(oneOf(["text", "image"]), {
+      maxItems: 2,
+      description: "What the reply can have: `image` for models with `svc.gives`",
+    }),
   ),
-  audio: notOffered({ must: "is not supported: a reply is text" }),
+  audio: notOffered({ must: "is not supported: a reply is text and images" }),
   web_search_options: notOffered({ must: "is not supported: search by a function tool" }),
   functions: notOffered({ must: "is not supported: use tools" }),
   function_call: notOffered({ must: "is not supported: use tool_choice" }),

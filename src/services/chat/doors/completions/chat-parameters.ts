@@ -30,6 +30,7 @@ const FORWARDED = {
   logprobs: same,
   top_logprobs: same,
   service_tier: chosenTier,
+  modalities: withImages,
 } satisfies Copies;
 
 /** Parameters about the calls of tools. */
@@ -104,6 +105,11 @@ export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
     "top_logprobs",
     `must be at most ${alternativesMax} with max_tokens ${maxTokens}, unless the reply is streamed`,
   );
+}
+
+/** Text is what a request has without the parameter. */
+function withImages(kinds: Given<"modalities">): readonly string[] | undefined {
+  return kinds.includes("image") ? kinds : undefined;
 }
 
 /** The standard tier is what a request has without the parameter. */

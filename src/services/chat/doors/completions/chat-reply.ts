@@ -81,6 +81,16 @@ const reasoning = Type.Optional(
   text({ description: "The model's reasoning, where the operator lets it be shown" }),
 );
 
+const images = Type.Optional(
+  Type.Array(
+    Type.Object({
+      type: Type.Literal("image_url"),
+      image_url: Type.Object({ url: text({ description: "`data:image/…;base64,…`" }) }),
+    }),
+    { description: "The images of a model that gives them" },
+  ),
+);
+
 const Choice = Type.Object({
   index: count("From 0"),
   message: Type.Object({
@@ -88,6 +98,7 @@ const Choice = Type.Object({
     content: nullable(text()),
     reasoning_content: reasoning,
     refusal: Type.Optional(text({ description: "What the model says instead of an answer" })),
+    images,
     tool_calls: Type.Optional(Type.Array(CalledTool)),
   }),
   finish_reason: finish,
@@ -100,6 +111,7 @@ const Delta = Type.Object(
     content: Type.Optional(nullable(text())),
     reasoning_content: reasoning,
     refusal: Type.Optional(text()),
+    images,
     tool_calls: Type.Optional(
       Type.Array(anyObject(), { description: "Pieces of tool calls, each with its `index`" }),
     ),

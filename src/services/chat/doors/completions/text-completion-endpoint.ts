@@ -16,6 +16,7 @@ import {
 } from "../../../../http/schema.ts";
 import { openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
+import { modelsOfText } from "../../media/model-images.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
 import { type ChatDeps, completeAs, metaOf, prepareChat } from "./answer-chat.ts";
 import { chooseNamed } from "./chat-endpoint.ts";
@@ -116,13 +117,19 @@ of a chat, with the same models, prices and limits. New programs use
   ],
   examples: EXAMPLES,
   mistakenFor: ["/completions", "/v1/engines/davinci/completions"],
-  prepare: (fields, context: Context) => prepareChat(context, toChatFields(fields), chooseNamed),
+  prepare: (fields, context: Context) => prepareText(context, fields),
   run: (context: Context, chat): Promise<Settled<string> | ChatStream> =>
     chat.stream
       ? openChatStream(context.deps.calls, context.call, chat)
       : completeAs(context, chat, textCompletionJson),
   answer: answerText,
 });
+
+/** A chat whose models give text only: a text has no place for images. */
+function prepareText(context: Context, fields: Parameters<typeof toChatFields>[0]): CompletionCall {
+  const chat = prepareChat(context, toChatFields(fields), chooseNamed);
+  return { ...chat, models: modelsOfText(chat.models) };
+}
 
 function answerText(
   context: Context,

@@ -6,6 +6,7 @@ import type { Answer } from "../../../../http/answer.ts";
 import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
+import { modelsOfText } from "../../media/model-images.ts";
 import { modelNamed } from "../../models/catalogue.ts";
 import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
 import { promptTokens } from "../count-tokens.ts";
@@ -32,7 +33,8 @@ export function prepareMessages(
   const request = withSession(toMessagesRequest(fields, betas.forwarded), headers, catalogue);
   context.model = modelNamed(catalogue, model)?.id ?? null;
   const { accountId: account } = call.identity;
-  const { models, svcMembers } = choose(deps, { model, request, catalogue, account });
+  const { svcMembers, ...chosen } = choose(deps, { model, request, catalogue, account });
+  const models = modelsOfText(chosen.models);
   return {
     models,
     request: withThinking(request, fields, models),

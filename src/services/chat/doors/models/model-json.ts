@@ -5,6 +5,7 @@ import { firstRow, type Prices } from "../../../../core/money/call-cost.ts";
 import { pricePerMillion, pricePerThousand } from "../../../../core/money/money.ts";
 import { conditionsJson, OTHER_PARTS, otherPrices } from "../../../../core/money/price-fields.ts";
 import type { FeePrices, PriceRow } from "../../../../core/money/price-rows.ts";
+import { GIVEN_KINDS } from "../../media/model-images.ts";
 import { type ModelEntry, servesChat } from "../../models/catalogue.ts";
 
 /** The fields of an entry that OpenAI's lists have too. */
@@ -25,6 +26,7 @@ export function modelSvcJson(model: ModelEntry): object {
     family: model.family,
     ...(!servesChat(model) && { serves: model.serves }),
     ...(model.media !== undefined && { takes: model.media.kinds }),
+    ...(model.imageTokens !== undefined && { gives: GIVEN_KINDS }),
     // The three numbers of SPEC 2.2 are those of the first row.
     pricing: { ...commonJson(firstRow(model.prices)), ...furtherJson(model.prices) },
     free_credit_eligible: model.freeCreditEligible,

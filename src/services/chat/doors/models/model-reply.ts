@@ -15,6 +15,7 @@ import {
   whole,
 } from "../../../../http/schema.ts";
 import { MEDIA_KIND_NAMES } from "../../media/media-part.ts";
+import { GIVEN_KINDS } from "../../media/model-images.ts";
 
 const prices = {
   input_usd_per_m: usdAmount("USD per million prompt tokens"),
@@ -70,6 +71,11 @@ export const ModelDetails = named("ModelDetails", {
   takes: Type.Optional(
     Type.Array(oneOf(MEDIA_KIND_NAMES), {
       description: "What the model takes besides text, where it takes more",
+    }),
+  ),
+  gives: Type.Optional(
+    Type.Array(oneOf(GIVEN_KINDS), {
+      description: "What replies can have besides text, where a request asks for it",
     }),
   ),
   pricing: Type.Object({

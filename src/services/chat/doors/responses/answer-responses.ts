@@ -8,6 +8,7 @@ import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import { defaultLimit, type OutputLimit, sentLimit } from "../../default-limit.ts";
+import { asksForImages, modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
 import { modelNamed } from "../../models/catalogue.ts";
 import { modelsOfTier } from "../../request-tier.ts";
@@ -19,7 +20,7 @@ import { openerFor } from "./referred-items.ts";
 import { type ResponseMeta, responseJson } from "./response-json.ts";
 import type { ResponsesFields } from "./responses-body.ts";
 import { ResponsesFrames } from "./responses-frames.ts";
-import { toResponsesRequest, withReasoning } from "./responses-request.ts";
+import { IMAGE_TOOL, toResponsesRequest, withImages, withReasoning } from "./responses-request.ts";
 import { SealReply } from "./sealed-reply.ts";
 
 type Context = EndpointContext<ChatDeps>;
@@ -44,14 +45,19 @@ export function prepareResponses(
   const request = withSession(read.request, context.request.headers, catalogue);
   context.model = modelNamed(catalogue, model)?.id ?? null;
   const chosen = choose(deps, { model, request, catalogue, account });
-  const models = modelsOfTier(modelsTaking(chosen.models, request.media), request);
+  const taking = modelsTaking(chosen.models, request.media);
+  const asked = withImages(request, tools, taking);
+  // Without a limit of the caller the model's own is sent.
+  const tokens = fields.max_output_tokens ?? Number.POSITIVE_INFINITY;
+  const room = { tokens, field: "max_output_tokens" };
+  const models = modelsOfTier(modelsGiving(taking, asked, room), request);
   return {
     models,
-    request: withReasoning(request, fields, models),
+    request: withReasoning(asked, fields, models),
     stream: fields.stream ?? false,
     offered: catalogue.models,
     svcMembers: chosen.svcMembers,
-    ignored,
+    ignored: asksForImages(asked) ? ignored.filter((name) => name !== IMAGE_TOOL) : ignored,
     created: unixSeconds(deps.calls.clock),
     fields,
     tools,

@@ -110,6 +110,18 @@ const CustomOutputItem = named("CustomToolCallOutputItem", {
   status,
 });
 
+const ImageCallItem = named(
+  "ImageGenerationCallItem",
+  {
+    type: Type.Literal("image_generation_call"),
+    result: optional(text({ description: "The base64 of the image, as the reply had it" })),
+    output_format: optional(shortText(16, { description: "Such as png, the default" })),
+    id: itemId,
+    status,
+  },
+  { description: "An image of an earlier reply, for models that take images" },
+);
+
 const SummaryText = named("SummaryText", { type: Type.Literal("summary_text"), text: text() });
 const ReasoningText = named("ReasoningText", {
   type: Type.Literal("reasoning_text"),
@@ -162,6 +174,7 @@ export const InputItem = Type.Union([
   FunctionOutputItem,
   CustomCallItem,
   CustomOutputItem,
+  ImageCallItem,
   ReasoningItem,
   CompactionItem,
   CompactionTrigger,

@@ -2,6 +2,7 @@
 // with its start, its parts, its deltas and its end.
 
 import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";
 import { CustomInput } from "./custom-input.ts";
@@ -92,11 +93,14 @@ export class ResponseOutput {
 
   /** The events of a delta. */
   take({ delta }: Pick<ChatDelta, "delta">): readonly ResponseEvent[] {
-    const { content, refusal, reasoning_content: reasoning, tool_calls: calls } = delta;
+    const { content, refusal, reasoning_content: reasoning, tool_calls: calls, images } = delta;
     const events: ResponseEvent[] = [];
     if (isText(reasoning)) this.#think(events, reasoning);
     if (isText(content)) this.#write(events, "output_text", content);
     if (isText(refusal)) this.#write(events, "refusal", refusal);
+    if (Array.isArray(images)) {
+      for (const image of images as readonly GivenImage[]) this.#draw(events, image);
+    }
     if (Array.isArray(calls)) {
       for (const piece of calls as readonly CallPiece[]) this.#call(events, piece);
     }
@@ -141,6 +145,23 @@ export class ResponseOutput {
     }
     if (open.part !== null) open.part.text += text;
     events.push(partEvent(`${kind}.delta`, open, { delta: text, ...logprobsOf(kind) }));
+  }
+
+  /** An image is an item as of OpenAI's tool for images. */
+  #draw(events: ResponseEvent[], { image_url: { url } }: GivenImage): void {
+    const found = givenImageAt(url);
+    if (found === null) return;
+    this.#closeCalls(events);
+    this.#close(events);
+    const { at, id } = this.#begin("ig");
+    const item = { id, type: "image_generation_call", status: "in_progress", result: null };
+    const place = { item_id: id, output_index: at };
+    events.push(added(at, item));
+    events.push({ type: "response.image_generation_call.in_progress", ...place });
+    events.push({ type: "response.image_generation_call.completed", ...place });
+    const result = url.slice(found.at);
+    const output_format = found.type;
+    events.push(this.#done(at, { ...item, status: "completed", result, output_format }));
   }
 
   #call(events: ResponseEvent[], { index, id, function: called, extra_content }: CallPiece): void {

@@ -89,7 +89,11 @@ const HostedTool = named(
       Type.Object({ container_id: notOffered({ must: STATE }) }, { must: STATE }),
     ),
   },
-  { description: "Not served: it is left out, and `svc.ignored` names it" },
+  {
+    description:
+      "Not served: it is left out, and `svc.ignored` names it; `image_generation` asks a model " +
+      "with `svc.gives` for images",
+  },
 );
 
 export const Tool = Type.Union([FunctionTool, CustomTool, NamespaceTool, HostedTool]);

@@ -1,7 +1,7 @@
 // Converts the items of a Responses body into the messages of a chat request: to count them, and
 // for servers that speak another form.
 
-import { copyJson, invalid } from "../../../../http/body/checks.ts";
+import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import { type Content, type ContentPart, contentText } from "../../media/media-part.ts";
 import { readImage, readPdf } from "../../media/read-media.ts";
@@ -42,7 +42,7 @@ interface Turn {
 class Prompt {
   readonly #messages: ChatMessage[] = [];
   #turn: Turn | null = null;
-  /** Media in the outputs of tools, which chat allows in messages of users only. */
+  /** Media of replies and of the outputs of tools, which chat allows in messages of users only. */
   #media: ContentPart[] = [];
 
   take(item: ItemFields, param: string): void {
@@ -57,6 +57,9 @@ class Prompt {
         break;
       case "reasoning":
         this.#think(item);
+        break;
+      case "image_generation_call":
+        this.#show(item, `${param}.result`);
         break;
       case "compaction":
       case "compaction_trigger":
@@ -117,6 +120,14 @@ class Prompt {
     const text = said === "" && media.length > 0 ? SHOWN_BELOW : said;
     this.#messages.push({ role: "tool", content: text, tool_call_id: call_id });
     this.#media.push(...media);
+  }
+
+  /** An image of the model, which chat allows in messages of users only. */
+  #show({ result, output_format }: ItemOf<"image_generation_call">, param: string): void {
+    if (isAbsent(result)) return;
+    this.#close();
+    const url = `data:image/${output_format ?? "png"};base64,${result}`;
+    this.#media.push(readImage({ url, detail: "auto", param }));
   }
 
   #open(): Turn {

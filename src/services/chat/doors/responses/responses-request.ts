@@ -121,6 +121,25 @@ export function withReasoning(
   });
 }
 
+const IMAGES = "image_generation";
+/** The name of the tool for images among the fields without effect. */
+export const IMAGE_TOOL = leftOutName(IMAGES);
+
+/** The request, which asks for images if it has OpenAI's tool for them and a model gives them. */
+export function withImages(
+  request: ChatRequest,
+  { leftOut }: Pick<ServedTools, "leftOut">,
+  models: Models,
+): ChatRequest {
+  const isGiven = models.some(({ imageTokens }) => imageTokens !== undefined);
+  if (!isGiven || !leftOut.includes(IMAGES)) return request;
+  return { ...request, parameters: { ...request.parameters, modalities: ["text", "image"] } };
+}
+
+function leftOutName(kind: string): string {
+  return `tools: ${kind}`;
+}
+
 function isChosen(tier: ResponsesFields["service_tier"]): boolean {
   return !isAbsent(tier) && tier !== "auto" && tier !== "default";
 }
@@ -157,7 +176,7 @@ function ignoredFields(
   return [
     ...unknown.filter((name) => !isDeep(name)),
     ...(isAbsent(fields.max_tool_calls) ? [] : ["max_tool_calls"]),
-    ...leftOut.map((kind) => `tools: ${kind}`),
+    ...leftOut.map(leftOutName),
     ...unservedIncludes(fields).map((name) => `include: ${name.slice(0, NAME_LENGTH_MAX)}`),
   ];
 }

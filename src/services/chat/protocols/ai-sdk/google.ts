@@ -32,15 +32,19 @@ export const google: SdkForm = {
 
 /** The options that Google's API and Vertex share, beside the tier in the words of either. */
 export function geminiOptions(
-  { showsReasoning }: UpstreamCall,
+  { showsReasoning, request: { parameters } }: UpstreamCall,
   name: string,
   tier: Record<string, JSONValue>,
 ): OwnOptions {
   // Gemini sends the text of its thoughts only if it is asked to.
   const thoughts = showsReasoning ? { thinkingConfig: { includeThoughts: true } } : {};
+  const { modalities } = parameters;
+  const images = Array.isArray(modalities)
+    ? { responseModalities: modalities.map((one) => String(one).toUpperCase()) }
+    : {};
   return {
-    options: { providerOptions: { [name]: { ...tier, ...thoughts } } },
-    takes: ["service_tier"],
+    options: { providerOptions: { [name]: { ...tier, ...thoughts, ...images } } },
+    takes: ["service_tier", "modalities"],
   };
 }
 

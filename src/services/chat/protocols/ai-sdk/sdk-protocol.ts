@@ -11,7 +11,7 @@ import { streamBytesMax } from "../openai/streamed-reply.ts";
 import { choiceOf } from "../openai/whole-reply.ts";
 import type { Protocol, UpstreamCall } from "../protocol.ts";
 import type { ChatBatch, ChatReply } from "../provider.ts";
-import { REPLY_BYTES_MAX } from "../upstream-stream.ts";
+import { IMAGES_BYTES_MAX, REPLY_BYTES_MAX } from "../upstream-stream.ts";
 import { toSdkRequest } from "./call-options.ts";
 import type { SdkForm } from "./sdk-form.ts";
 import { SdkReply } from "./sdk-reply.ts";
@@ -29,7 +29,8 @@ export function sdkProtocol(form: SdkForm | ((model: string) => SdkForm)): Proto
 async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
   const { options, ignored } = await toSdkRequest(call, form);
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
-  const transport = new SdkTransport(call, form, { limit, bytesMax: REPLY_BYTES_MAX });
+  const bytesMax = call.givesImages === true ? IMAGES_BYTES_MAX : REPLY_BYTES_MAX;
+  const transport = new SdkTransport(call, form, { limit, bytesMax });
   try {
     const model = await form.open(call, transport.fetch);
     const { content, finishReason, usage, warnings } = await model.doGenerate(options);
@@ -90,7 +91,8 @@ class SdkStream extends Batches {
     this.#timeout = new IdleTimeout(call.signal, call.provider);
     this.#transport = new SdkTransport(call, form, {
       signal: this.#timeout.signal,
-      bytesMax: streamBytesMax(call.request.maxTokens),
+      bytesMax:
+        streamBytesMax(call.request.maxTokens) + (call.givesImages === true ? IMAGES_BYTES_MAX : 0),
     });
   }
 

@@ -3,6 +3,7 @@
 
 import type {
   LanguageModelV4Content,
+  LanguageModelV4File,
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
@@ -55,8 +56,8 @@ export class SdkReply {
   isFinished = false;
 
   constructor(form: SdkForm, call: UpstreamCall, ignored: readonly string[]) {
-    const { provider, model, publicId, request, showsReasoning } = call;
-    const parts = { logprobs: false, reasoning: showsReasoning };
+    const { provider, model, publicId, request, showsReasoning, givesImages = false } = call;
+    const parts = { logprobs: false, reasoning: showsReasoning, images: givesImages };
     this.#form = form;
     // An open stream keeps nothing else of the call.
     this.#refused = { provider, model, publicId };
@@ -99,6 +100,8 @@ export class SdkReply {
         return this.#continueCall(part.id, part.delta);
       case "tool-call":
         return part.providerExecuted === true ? null : this.#endCall(part);
+      case "file":
+        return this.#delta({ images: [imageOf(part)] });
       case "finish":
         return this.#finish(part);
       case "ping":
@@ -135,6 +138,7 @@ export class SdkReply {
         return [chunk];
       }
       case "tool-call":
+      case "file":
         return [this.read(content)];
       default:
         return [];
@@ -201,6 +205,14 @@ export class SdkReply {
   #call(call: Json): ReadChunk {
     return this.#delta({ tool_calls: [call] });
   }
+}
+
+/** A file of a reply; a reader takes those that are whole images. */
+function imageOf({ mediaType, data }: LanguageModelV4File): Json {
+  if (data.type !== "data") return {};
+  const base64 =
+    typeof data.data === "string" ? data.data : Buffer.from(data.data).toString("base64");
+  return { type: "image_url", image_url: { url: `data:${mediaType};base64,${base64}` } };
 }
 
 const ENDS: Readonly<Partial<Record<LanguageModelV4FinishReason["unified"], string>>> = {

@@ -1,6 +1,7 @@
 // Reads the texts of a message or delta, which servers send under several names and in parts.
 
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
 import { textOfJson } from "./tool-calls.ts";
 
 const SHOWN_PARTS: ReadonlySet<unknown> = new Set(["text", "output_text", "refusal"]);
@@ -20,6 +21,16 @@ export function readContent({ content }: Json): string | null {
 export function readRefusal({ content, refusal }: Json): string | null {
   const parts = Array.isArray(content) ? joined(content, (part) => part.refusal) : "";
   return textOr(refusal) + parts || null;
+}
+
+/** The images of a message or delta; null if it has none that are whole. */
+export function readImages({ images }: Json): readonly GivenImage[] | null {
+  if (!Array.isArray(images)) return null;
+  const given = images
+    .map((image) => (isObject(image) && isObject(image.image_url) ? image.image_url.url : null))
+    .filter((url): url is string => givenImageAt(url) !== null)
+    .map((url) => ({ type: "image_url", image_url: { url } }) as const);
+  return given.length === 0 ? null : given;
 }
 
 /** The reasoning of a message or delta, under any of the names that servers use. */

@@ -11,7 +11,7 @@ import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import type { Batches } from "../batches.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { ChatReply } from "../provider.ts";
-import { REPLY_BYTES_MAX, UpstreamStream } from "../upstream-stream.ts";
+import { IMAGES_BYTES_MAX, REPLY_BYTES_MAX, UpstreamStream } from "../upstream-stream.ts";
 import { toWire } from "./media-message.ts";
 import { fitted } from "./quirks.ts";
 import { refuse } from "./refuse-call.ts";
@@ -25,7 +25,7 @@ const LOGPROBS_BYTES_MAX = 16 * 1024 * 1024;
 export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> {
   const call = fitted(given);
   const parts = replyPartsOf(call);
-  const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+  const bytesMax = replyBytesMax(parts);
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
   const text = await exchange(requestOf(call, false, { limit }), (response) =>
     response.status === OK ? readText(response, bytesMax) : refuse(response, call),
@@ -35,8 +35,15 @@ export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> 
   return ignored === undefined ? reply : { ...reply, ignored };
 }
 
-function replyPartsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
-  const parts = { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
+function replyBytesMax({ logprobs, images }: ReplyParts): number {
+  if (images === true) return IMAGES_BYTES_MAX;
+  return logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+}
+
+function replyPartsOf({ request, showsReasoning, givesImages }: UpstreamCall): ReplyParts {
+  const logprobs = request.parameters.logprobs === true;
+  const texts = { logprobs, reasoning: showsReasoning };
+  const parts = givesImages === true ? { ...texts, images: true } : texts;
   const tier = tierOf(request);
   return tier === "standard" ? parts : { ...parts, sent: { ...SENT_PLAINLY, tier } };
 }
@@ -44,8 +51,10 @@ function replyPartsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
 /** Requests a stream. Each read of its body that has content becomes a batch. */
 export function streamUpstream(given: UpstreamCall): Batches {
   const call = fitted(given);
-  const bytesMax = streamBytesMax(call.request.maxTokens);
-  const reply = new StreamedReply({ parts: replyPartsOf(call), bytesMax });
+  const parts = replyPartsOf(call);
+  const texts = streamBytesMax(call.request.maxTokens);
+  const bytesMax = parts.images === true ? texts + IMAGES_BYTES_MAX : texts;
+  const reply = new StreamedReply({ parts, bytesMax });
   return new UpstreamStream(call, { reply, requestOf: streamRequestOf, streamOf });
 }
 

@@ -7,7 +7,13 @@ import { hasOutput } from "../../tokens/token-meter.ts";
 import { type ReplyUsage, SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
 import type { ChatDelta, ChatUsage } from "../provider.ts";
 import { type ReplyEnd, readFinish } from "./finish-reason.ts";
-import { hasReasoning, readContent, readReasoning, readRefusal } from "./message-text.ts";
+import {
+  hasReasoning,
+  readContent,
+  readImages,
+  readReasoning,
+  readRefusal,
+} from "./message-text.ts";
 import { codeOf, readError, tellsError } from "./reply-error.ts";
 import { chargedUsage, type Delivered, readUsage } from "./reply-usage.ts";
 import { indexOf, ToolCallReader } from "./tool-calls.ts";
@@ -17,6 +23,8 @@ import { readLogprobs } from "./upstream-logprobs.ts";
 export interface ReplyParts {
   readonly logprobs: boolean;
   readonly reasoning: boolean;
+  /** True for a model that gives images. */
+  readonly images?: boolean;
   /** The terms of the request that a usage may leave out; left out: the terms of most requests. */
   readonly sent?: SentCall;
 }
@@ -45,6 +53,7 @@ export class ReplyReader {
   /** The text that came in messages. */
   #messageText = "";
   #hasThought = false;
+  #hasImages = false;
   /** True once a part of the reply has come for the caller. */
   hasOutput = false;
   /** The last usage; null if none has come, or if more of the reply followed it. */
@@ -105,7 +114,8 @@ export class ReplyReader {
   }
 
   #delivered(): Delivered {
-    return { hasOutput: this.hasOutput, hasThought: this.#hasThought };
+    const { hasOutput } = this;
+    return { hasOutput, hasThought: this.#hasThought, hasImages: this.#hasImages };
   }
 
   /** The last delta: the only finish_reason (D-573), and arguments for calls without any. */
@@ -193,6 +203,11 @@ export class ReplyReader {
     if (content !== null) delta.content = content;
     const refusal = readRefusal(from);
     if (refusal !== null) delta.refusal = refusal;
+    if (this.#parts.images === true) {
+      const images = readImages(from);
+      if (images !== null) delta.images = images;
+      this.#hasImages ||= images !== null;
+    }
     const calls = callsIn(from);
     if (calls !== null) {
       this.#calls ??= new ToolCallReader();
@@ -237,6 +252,7 @@ function readFingerprint(value: unknown): string | null {
 /** True if a delta has a part of the answer. Reasoning is no part of an answer. */
 function isAnswer(delta: Json): boolean {
   if (readContent(delta) || readRefusal(delta) !== null) return true;
+  if (Array.isArray(delta.images) && delta.images.length > 0) return true;
   return callsIn(delta) !== null;
 }
 

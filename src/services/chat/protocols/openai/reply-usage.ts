@@ -1,6 +1,12 @@
 // The usage of a reply, as a call is charged by it.
 
-import { sumOfUsages, type TokenUsage, withOutput } from "../../../../core/money/usage.ts";
+import {
+  partsOf,
+  sumOfUsages,
+  type TokenUsage,
+  usageOf,
+  withOutput,
+} from "../../../../core/money/usage.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { readChatUsage } from "../../usage/openai-chat.ts";
 import {
@@ -27,6 +33,8 @@ export interface Delivered {
   readonly hasOutput: boolean;
   /** True if there was reasoning that the caller does not get. */
   readonly hasThought: boolean;
+  /** False if the caller gets no image of it; left out: not known. */
+  readonly hasImages?: boolean;
 }
 
 /** A usage: charged, not there, or one that contradicts itself, which is not charged. */
@@ -52,14 +60,15 @@ export function readUsage(
  */
 export function chargedUsage(
   { pieces, fees, reportedCost, isContradictory }: ReplyUsage,
-  { hasOutput, hasThought }: Delivered,
+  { hasOutput, hasThought, hasImages }: Delivered,
   details: unknown,
 ): ReadUsage {
   const last = pieces.at(-1);
   if (last === undefined || isContradictory) return "wrong";
   const billed = pieces.length === 1 && last.isBilled ? pieces : pieces.filter(isBilled);
   if (billed.length === 0) return { ...NOT_BILLED, served: last.served };
-  const usage = sumOfUsages(billed.map((piece) => piece.usage));
+  const whole = sumOfUsages(billed.map((piece) => piece.usage));
+  const usage = hasImages === false ? withoutImages(whole) : whole;
   const { promptTokens, completionTokens } = usage;
   if (promptTokens === 0) return completionTokens === 0 ? "missing" : "wrong";
   if (completionTokens === 0 && hasOutput) return "wrong";
@@ -78,6 +87,12 @@ export function chargedUsage(
   if (reportedCost !== null) read.reportedCost = reportedCost;
   if (!isLost && (billed.length > 1 || last.isSummed)) read.pieces = billed;
   return read;
+}
+
+/** The usage without images that the caller did not get. */
+function withoutImages(usage: TokenUsage): TokenUsage {
+  if (usage.more?.imageOut === undefined) return usage;
+  return usageOf({ ...partsOf(usage), imageOut: 0 });
 }
 
 type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };

@@ -14,6 +14,9 @@ import { SseReader } from "./sse-reader.ts";
  */
 const BYTES = { base: 16 * 1024 * 1024, token: 8 * 1024, max: 256 * 1024 * 1024 };
 
+/** An image comes in one event. */
+const IMAGE_LENGTH_MAX = 32 * 1024 * 1024;
+
 /** The byte limit for a stream with this output limit. A regular stream stays far below it. */
 export function streamBytesMax(maxTokens: number): number {
   return Math.min(BYTES.max, BYTES.base + maxTokens * BYTES.token);
@@ -27,7 +30,7 @@ export interface StreamedReplyOptions {
 
 /** The state of a streamed reply. */
 export class StreamedReply implements ReplyStream {
-  readonly #events = new SseReader();
+  readonly #events: SseReader;
   readonly #reader: ReplyReader;
   readonly #repeated: RepeatedChunk;
   readonly #bytesMax: number;
@@ -43,6 +46,7 @@ export class StreamedReply implements ReplyStream {
   isDone = false;
 
   constructor({ parts, bytesMax }: StreamedReplyOptions) {
+    this.#events = new SseReader(parts.images === true ? IMAGE_LENGTH_MAX : undefined);
     this.#reader = new ReplyReader(parts);
     this.#repeated = new RepeatedChunk(parts);
     this.#bytesMax = bytesMax;

@@ -66,6 +66,8 @@ export function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
       const text = delta[name];
       if (typeof text === "string") message[name] = (message[name] ?? "") + text;
     }
+    const images = delta.images as ChatChoice["message"]["images"];
+    if (images !== undefined) message.images = [...(message.images ?? []), ...images];
     const pieces = delta.tool_calls as readonly ToolCallPiece[] | undefined;
     if (pieces !== undefined) for (const piece of pieces) addTo(calls, piece);
   }

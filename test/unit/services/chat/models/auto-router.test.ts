@@ -53,6 +53,7 @@ const PLAIN: AutoRequest = {
   promptBytes: 300,
   maxTokens: 1_000,
   needsTools: false,
+  needsImages: false,
   isPaused: () => false,
   isHealthy: () => true,
 };
