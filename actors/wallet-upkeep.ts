@@ -288,8 +288,8 @@ interface Reading {
 }
 
 /**
- * What of a budget is spent, held and left now. Null if Redis does not have the budget, or has it
- * of an older epoch.
+ * The spent, held and remaining amounts of a budget now. Null if Redis does not have the budget, or
+ * has a record of an older epoch.
  */
 function budgetUse<Of extends BudgetOwner>(
   budget: Budget<Of>,

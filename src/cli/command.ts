@@ -29,7 +29,7 @@ export interface Answer {
   readonly failed?: boolean;
 }
 
-/** What the help shows of a command, and its parser knows. */
+/** The name, arguments and options of a command: the help shows them, and its parser takes them. */
 export interface CommandForm {
   /** `account create`. */
   readonly name: string;
@@ -53,7 +53,7 @@ export interface CommandWithoutStores extends CommandForm {
   readonly prepareAlone: (input: Input) => (around: Surroundings) => Promise<Answer>;
 }
 
-/** What a command has that opens the stores by itself, if it finds any. */
+/** The process around a command that opens the stores by itself, where they are configured. */
 export interface Surroundings {
   readonly environment: Environment;
   readonly now: () => number;

@@ -19,9 +19,9 @@ import { brandLink, siteFooter, styleSheet } from "./page-frame.ts";
 /** The texts of the page beside the prices. */
 export interface FrontPageTerms {
   readonly brand: Brand;
-  /** Null if nobody configured under which address people open the service. */
+  /** The address under which people open the service; null if none is configured. */
   readonly origin: string | null;
-  /** False if no dashboard is served, so that nobody can sign up. */
+  /** False if no dashboard is served: then people cannot sign up. */
   readonly hasDashboard: boolean;
 }
 

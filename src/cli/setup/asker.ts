@@ -1,5 +1,5 @@
 // Asks the questions of `farebox setup`: a person on a terminal, or the answers that a script gave
-// in a file or in its environment. A question that nobody answers keeps what is set.
+// in a file or in its environment. A question without an answer keeps the present value.
 
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
@@ -10,7 +10,7 @@ export interface Question {
   /** The name of the answer in a file; `FAREBOX_SETUP_` and this in capitals in the environment. */
   readonly id: string;
   readonly text: string;
-  /** What stays without an answer; null if nothing is set. */
+  /** The present value, which stays without an answer; null if nothing is set. */
   readonly current: string | null;
   /** The answer is not shown, nor is what is set. */
   readonly isSecret?: true;

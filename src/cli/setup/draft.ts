@@ -19,7 +19,7 @@ const EMPTY = `{
 export class Draft {
   /** Variables that change. */
   readonly variables = new Map<string, string>();
-  /** What the checks found, for the operator. */
+  /** The findings of the checks, for the operator. */
   readonly findings: string[] = [];
   readonly #environment: Environment;
   #text: string;

@@ -141,7 +141,7 @@ interface VariableQuestion {
   readonly text: string;
   readonly variable: string;
   readonly table: Variables;
-  /** What is proposed where nothing is set. */
+  /** The value that is proposed if nothing is set. */
   readonly fallback?: string | null;
 }
 

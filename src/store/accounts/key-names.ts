@@ -31,8 +31,8 @@ interface KeyFilter {
 }
 
 /**
- * The numbers of the keys with this id and this tag, for a filter; null if neither is given. Of an
- * unknown key or tag there are none, so nothing is found.
+ * The numbers of the keys with this id and this tag, for a filter; null if neither is given. An
+ * unknown key or tag has no numbers, so a query finds nothing.
  */
 export function keyNumbers(
   keys: ReadonlyMap<number, KeyName>,

@@ -289,7 +289,7 @@ function joined(ignored: ServedRoute["ignored"], lost: RelayTerms["lost"]): Serv
   return ignored === undefined ? lost : [...ignored, ...lost];
 }
 
-/** A started stream. However it ends, its result is reported once, even if nobody reads it. */
+/** A started stream. Its result is reported once, however it ends and whether it is read or not. */
 class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   readonly lane: string;
   readonly buying: ServedRoute["buying"];
