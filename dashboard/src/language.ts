@@ -1,6 +1,11 @@
 // The languages of the pages, and the choice of another one.
 
-import { type Language, languageCookie, type OfferedLanguages } from "../../src/core/languages.ts";
+import {
+  LANGUAGE_FIELD,
+  type Language,
+  languageCookie,
+  type OfferedLanguages,
+} from "../../src/core/languages.ts";
 import { BRAND } from "./brand.ts";
 import { language } from "./locale.ts";
 
@@ -19,6 +24,10 @@ export function showIn(chosen: Language): boolean {
   document.cookie = cookie;
   const [kept = ""] = cookie.split(";", 1);
   if (!document.cookie.split("; ").includes(kept)) return false;
+  // An address that names a language would choose it again.
+  const address = new URL(window.location.href);
+  address.searchParams.delete(LANGUAGE_FIELD);
+  window.history.replaceState(null, "", address);
   window.location.reload();
   return true;
 }

@@ -3,8 +3,8 @@
 
 import type { ReadBrand } from "../core/brand/brand.ts";
 import { DAY_MS } from "../core/durations.ts";
-import { toDollars, usd } from "../core/money/money.ts";
-import { mailTime, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import { type MailContentOf, mailOfReader, type WriteMail } from "../core/mails/mail-texts.ts";
+import { usd } from "../core/money/money.ts";
 import { type NewWebhookEvent, webhookEvent } from "../core/webhooks/webhook-events.ts";
 import type {
   BalanceNotices,
@@ -91,43 +91,39 @@ function lowBalanceMail(terms: BalanceMailTerms, low: LowBalance): NewServiceMai
     account,
     to: email,
     uniqueKey,
-    ...content(terms, {
-      subject: `Your balance is below ${percent} % of your last top-up`,
-      paragraphs: [
-        `${toDollars(paid)} of paid balance are left. Calls that cost more than what is left are ` +
-          "refused, and nothing is charged for them.",
-      ],
+    write: withTopUp(terms, ({ lowBalance: words, facts, usd: written }) => ({
+      subject: words.subject(percent),
+      paragraphs: [words.paragraph(written(paid))],
       facts: [
-        ["Paid balance", toDollars(paid)],
-        ["Last top-up", toDollars(topUp)],
+        [facts.paidBalance, written(paid)],
+        [facts.lastTopUp, written(topUp)],
       ],
-    }),
+    })),
   };
 }
 
 function endingMail(terms: BalanceMailTerms, ending: EndingCredit): NewServiceMail {
   const { account, email, left, endsAt, uniqueKey } = ending;
-  const day = endsAt.toISOString().slice(0, 10);
   return {
     kind: "free_credit_ending",
     account,
     to: email,
     uniqueKey,
-    ...content(terms, {
-      subject: `Your free credit ends on ${day}`,
-      paragraphs: [
-        `${toDollars(left)} of free credit are left, and end on ${day} (UTC). To go on after ` +
-          "that, top up your balance.",
-      ],
+    write: withTopUp(terms, ({ freeEnding: words, facts, usd: written, day, time }) => ({
+      subject: words.subject(day(endsAt)),
+      paragraphs: [words.paragraph(written(left), day(endsAt))],
       facts: [
-        ["Free credit", toDollars(left)],
-        ["Ends", mailTime(endsAt)],
+        [facts.freeCredit, written(left)],
+        [facts.ends, time(endsAt)],
       ],
-    }),
+    })),
   };
 }
 
-function content({ brand, billingUrl }: BalanceMailTerms, parts: Omit<ServiceMailParts, "brand">) {
-  const button = billingUrl === null ? {} : { button: { label: "Top up", url: billingUrl } };
-  return serviceMail({ brand: brand(), ...parts, ...button });
+/** A mail with a button that leads to a top-up, where that is possible. */
+function withTopUp({ brand, billingUrl }: BalanceMailTerms, contentOf: MailContentOf): WriteMail {
+  return mailOfReader(brand(), (texts) => ({
+    ...contentOf(texts),
+    ...(billingUrl !== null && { button: { label: texts.buttons.topUp, url: billingUrl } }),
+  }));
 }

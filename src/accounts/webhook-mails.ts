@@ -1,7 +1,7 @@
 // Writes the mail to the holder of an account whose webhook was disabled.
 
 import type { ReadBrand } from "../core/brand/brand.ts";
-import { serviceMail } from "../core/service-mail.ts";
+import { mailOfReader } from "../core/mails/mail-texts.ts";
 import type { HolderMail } from "../store/mail/outbox.ts";
 import type { WhyDisabled } from "../store/webhooks/webhook-deliveries.ts";
 
@@ -10,11 +10,6 @@ export interface WebhookMailTerms {
   /** The origin where people open the console; null if there is none. */
   readonly origin: string | null;
 }
-
-const REASONS: Readonly<Record<WhyDisabled, string>> = {
-  gone: "It answered 410 (Gone), which asks for no more events.",
-  failing: "It took no event for 24 hours, in spite of many attempts.",
-};
 
 /**
  * Says that a webhook gets no more events, and how it gets them again. It names only the host: the
@@ -29,15 +24,11 @@ export function webhookDisabledMail(
   const page = origin === null ? null : new URL(`/dashboard/${account}/webhooks`, origin).href;
   return {
     kind: "webhook_disabled",
-    ...serviceMail({
-      brand: brand(),
-      subject: `Your webhook at ${host} was disabled`,
-      paragraphs: [
-        `${REASONS[why]} No more events are sent to it until you enable it again. Events that it ` +
-          "did not take in the last 30 days can then be sent again.",
-      ],
-      facts: [["Webhook", host]],
-      ...(page !== null && { button: { label: "Look at your webhooks", url: page } }),
-    }),
+    write: mailOfReader(brand(), ({ webhookDisabled: words, facts, buttons, gap }) => ({
+      subject: words.subject(host),
+      paragraphs: [`${words.why[why]}${gap}${words.after}`],
+      facts: [[facts.webhook, host]],
+      ...(page !== null && { button: { label: buttons.webhooks, url: page } }),
+    })),
   };
 }

@@ -53,6 +53,11 @@ export function languageOf(headers: Headers, offered: OfferedLanguages): Languag
   return offeredLanguage(tag, offered) ?? preferredLanguage(accepts, offered);
 }
 
+/** The offered language that the field of an address names; null for none. */
+export function chosenLanguage(address: string, offered: OfferedLanguages): Language | null {
+  return offeredLanguage(new URL(address).searchParams.get(LANGUAGE_FIELD), offered);
+}
+
 /** A stored language, as long as it is offered; otherwise null. */
 export function offeredLanguage(
   stored: string | null | undefined,

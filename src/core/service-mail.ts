@@ -4,6 +4,7 @@
 import type { Brand } from "./brand/brand.ts";
 import { textOn } from "./brand/colours.ts";
 import { HOUR_MS } from "./durations.ts";
+import type { Language } from "./languages.ts";
 import { headerText } from "./text/header-text.ts";
 import { escapeHtml } from "./text/html.ts";
 
@@ -59,9 +60,24 @@ export function isResendable(kind: string): boolean {
   return rows[kind]?.bringsProof === false;
 }
 
+/** The language of a mail, and its texts that every mail has. */
+export interface MailReader {
+  readonly language: Language;
+  readonly why: (service: string) => string;
+  readonly questions: (address: string) => string;
+}
+
+export const ENGLISH_READER: MailReader = {
+  language: "en",
+  why: (service) => `${service} sent this mail because of your account or a request for it.`,
+  questions: (address) => `Questions: ${address}`,
+};
+
 export interface ServiceMailParts {
   /** The name and look of the service. */
   readonly brand: Brand;
+  /** By default somebody who reads English. */
+  readonly reader?: MailReader;
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** An address to open: `https:`, or `http:` in development. */
@@ -103,19 +119,20 @@ function webAddress(text: string): string {
 }
 
 /** The end of a mail: the reason why it was sent, where to ask, and the legal pages. */
-function lastLines({ name, supportEmail, links }: Brand): string[] {
-  const reason = `${name} sent this mail because of your account or a request for it.`;
-  const help = supportEmail === null ? [] : [`Questions: ${supportEmail}`];
-  return [reason, ...help, ...links.map(({ label, url }) => `${label}: ${url}`)];
+function lastLines({ brand, reader = ENGLISH_READER }: ServiceMailParts): string[] {
+  const { name, supportEmail, links } = brand;
+  const help = supportEmail === null ? [] : [reader.questions(supportEmail)];
+  return [reader.why(name), ...help, ...links.map(({ label, url }) => `${label}: ${url}`)];
 }
 
-function plainText({ brand, paragraphs, facts = [], button }: ServiceMailParts): string {
+function plainText(parts: ServiceMailParts): string {
+  const { paragraphs, facts = [], button } = parts;
   const table = facts.map(([name, value]) => `${name}: ${value}`).join("\n");
   const blocks = [
     ...paragraphs,
     ...(table === "" ? [] : [table]),
     ...(button === undefined ? [] : [`${button.label}:\n${button.url}`]),
-    `-- \n${lastLines(brand).join("\n")}`,
+    `-- \n${lastLines(parts).join("\n")}`,
   ];
   return `${blocks.join("\n\n")}\n`;
 }
@@ -132,7 +149,8 @@ const BUTTON_STYLE =
 const NAME_STYLE = "padding:6px 16px 6px 0;color:#5c5c56;vertical-align:top;white-space:nowrap";
 const VALUE_STYLE = "padding:6px 0;vertical-align:top;font-variant-numeric:tabular-nums";
 
-function htmlOf({ brand, subject, paragraphs, facts = [], button }: ServiceMailParts): string {
+function htmlOf(parts: ServiceMailParts): string {
+  const { brand, reader = ENGLISH_READER, subject, paragraphs, facts = [], button } = parts;
   const rows = facts.map(
     ([name, value]) =>
       `<tr><td style="${NAME_STYLE}">${escapeHtml(name)}</td>` +
@@ -142,7 +160,7 @@ function htmlOf({ brand, subject, paragraphs, facts = [], button }: ServiceMailP
   const buttonStyle = `${BUTTON_STYLE};background:${light};color:${textOn(light)}`;
   const url = button === undefined ? "" : escapeHtml(button.url);
   return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    `<!doctype html><html lang="${reader.language}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width">',
     `<title>${escapeHtml(headerText(subject))}</title></head><body style="${BODY_STYLE}">`,
     `<div style="${CARD_STYLE}"><p style="margin:0 0 20px;font-weight:700">`,
@@ -160,7 +178,7 @@ function htmlOf({ brand, subject, paragraphs, facts = [], button }: ServiceMailP
           `${url}</p>`,
         ]),
     '<p style="margin:24px 0 0;font-size:13px;color:#5c5c56">',
-    `${lastLines(brand).map(escapeHtml).join("<br>")}</p></div></body></html>`,
+    `${lastLines(parts).map(escapeHtml).join("<br>")}</p></div></body></html>`,
   ].join("\n");
 }
 

@@ -7,6 +7,7 @@ import {
   isConsoleErrorCode,
 } from "../core/console-errors.ts";
 import { ERRORS, OK } from "../core/errors.ts";
+import { englishMails } from "../core/mails/english.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
   type ConsoleEndpoint,
@@ -133,7 +134,7 @@ async function forward(
     headers,
     body: JSON.stringify({ ...fields, ...path.adds }),
   });
-  const { result, proof } = await identity.mails.watch(() =>
+  const { result, proof } = await identity.mails.watch(request.headers, () =>
     identity.compared.during(() => identity.auth.handler(inner)),
   );
   if (holder !== null && result.status === CONSOLE_ERRORS.invalid_code.status) {
@@ -141,7 +142,7 @@ async function forward(
   }
   if (changing !== null && path.changed !== undefined && result.ok) {
     if (path.isMailed === true) await identity.mails.notice(changing.email, path.changed);
-    await identity.noteChange(changing, path.changed);
+    await identity.noteChange(changing, path.changed(englishMails.notices));
   }
   const answer = await ours(result, identity.shown(visitor, proof));
   if (device.cookie !== null) answer.headers.append("set-cookie", device.cookie);

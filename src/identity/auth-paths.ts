@@ -14,6 +14,7 @@ import {
   VERIFY_PATH,
 } from "./auth-terms.ts";
 import type { SignInChange } from "./identity.ts";
+import type { Notice } from "./identity-mails.ts";
 import { SignInResponse } from "./passkey-schema.ts";
 
 export interface AuthPath {
@@ -31,7 +32,7 @@ export interface AuthPath {
   /** The part of signing in that the path changes, for a person who is signed in. */
   readonly changes?: SignInChange;
   /** The change in words, for the mail and the operators' trail. */
-  readonly changed?: string;
+  readonly changed?: Notice;
   /** True if the person gets a mail about the change. */
   readonly isMailed?: true;
   /** True if an immediate answer would reveal that the inbox is known. */
@@ -163,7 +164,7 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     attempt: "enter_second_factor",
     takesAppCode: true,
     changes: "factor or address",
-    changed: "The app for your second factor was turned on",
+    changed: ({ factorOn }) => factorOn,
   },
   {
     id: "enterBackupCode",
@@ -187,7 +188,7 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     fields: { password: oldPassword },
     attempt: "password",
     changes: "factor or address",
-    changed: "The app for your second factor was turned off",
+    changed: ({ factorOff }) => factorOff,
     isMailed: true,
   },
   {
@@ -197,7 +198,7 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     fields: { password: oldPassword },
     attempt: "password",
     changes: "factor or address",
-    changed: "Your backup codes were replaced",
+    changed: ({ codesReplaced }) => codesReplaced,
     isMailed: true,
   },
   {
@@ -223,7 +224,7 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     adds: { revokeOtherSessions: true },
     attempt: "password",
     changes: "password",
-    changed: "Your password was changed",
+    changed: ({ passwordChanged }) => passwordChanged,
   },
   {
     id: "signOut",

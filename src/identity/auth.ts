@@ -175,7 +175,7 @@ function passwords({ mails, people, compared, onPasswordReset, passwords: hashes
       mails.passwordReset(user.email, token),
     onPasswordReset: async ({ user }: { user: Addressee & { readonly id: string } }) => {
       await people.endProofs(user.id);
-      await mails.notice(user.email, "Your password was changed");
+      await mails.notice(user.email, ({ passwordChanged }) => passwordChanged);
       await onPasswordReset(user.id);
     },
   };

@@ -1,8 +1,11 @@
 // Sends the mails that people get about signing in; in development their proofs are shown instead.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Role } from "../core/access/roles.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
-import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import { type Language, languageOf } from "../core/languages.ts";
+import { type MailContentOf, type MailTexts, mailOfReader } from "../core/mails/mail-texts.ts";
+import type { ServiceMailKind } from "../core/service-mail.ts";
 import { addServiceMail } from "../store/mail/outbox.ts";
 import type { Database } from "../store/servers/database.ts";
 import type { Transaction } from "../store/servers/transaction.ts";
@@ -21,10 +24,11 @@ interface IdentityMailsDeps {
   readonly dashboard: string;
 }
 
-interface MailParts extends Omit<ServiceMailParts, "brand"> {
+interface Mail {
   readonly to: string;
-  /** The proof in the mail; by default the address behind its button. */
-  readonly proof?: MailedProof;
+  readonly content: MailContentOf;
+  /** The proof in the mail, or the address behind its button. */
+  readonly proof: MailedProof;
 }
 
 interface InvitationTerms {
@@ -32,83 +36,98 @@ interface InvitationTerms {
   readonly token: string;
   readonly invitedBy: string;
   readonly account: string;
-  readonly role: string;
+  readonly role: Role;
 }
 
-const IGNORE = "If this was not you, you can ignore this mail: nothing happens without it.";
+/** What has changed in how a person signs in, by the texts of a language. */
+export type Notice = (notices: MailTexts["notices"]) => string;
+
+interface Seen {
+  /** Of the request that causes mails; null for a command. */
+  readonly language: Language | null;
+  proof: MailedProof | null;
+}
 
 export class IdentityMails {
-  readonly #seen = new AsyncLocalStorage<{ proof: MailedProof | null }>();
+  readonly #seen = new AsyncLocalStorage<Seen>();
 
   constructor(readonly deps: IdentityMailsDeps) {}
 
-  /** Runs `work`, and returns the proof of the mail that it caused. */
-  async watch<T>(work: () => Promise<T>): Promise<{ result: T; proof: MailedProof | null }> {
-    const seen: { proof: MailedProof | null } = { proof: null };
+  /**
+   * Runs `work`, and returns the proof of the mail that it caused. Readers without a language of
+   * their own get that of the request with these headers.
+   */
+  async watch<T>(
+    headers: Headers | null,
+    work: () => Promise<T>,
+  ): Promise<{ result: T; proof: MailedProof | null }> {
+    const offered = this.deps.brand().languages;
+    const language = headers === null ? null : languageOf(headers, offered);
+    const seen: Seen = { language, proof: null };
     const result = await this.#seen.run(seen, work);
     return { result, proof: seen.proof };
   }
 
   async verification(to: string, token: string): Promise<void> {
+    const url = this.#link("verify", token);
     await this.#send("verification", {
       to,
-      subject: "Confirm your address",
-      paragraphs: [
-        "You asked for an account with this address. Confirm it, and your account is open.",
-        `The link works for 24 hours. ${IGNORE}`,
-      ],
-      button: { label: "Confirm this address", url: this.#link("verify", token) },
+      proof: { link: url },
+      content: ({ verification: words }) => ({
+        subject: words.subject,
+        paragraphs: words.paragraphs,
+        button: { label: words.button, url },
+      }),
     });
   }
 
   /** Answers a sign-up with an inbox that has an account already. */
   async alreadyKnown(to: string): Promise<void> {
+    const url = `${this.deps.dashboard}/sign-in`;
     await this.#send("verification", {
       to,
-      subject: "You already have an account",
-      paragraphs: [
-        "You asked for an account with this address, but it has one. Sign in, or set a new " +
-          "password if you no longer know yours.",
-        IGNORE,
-      ],
-      button: { label: "Sign in", url: `${this.deps.dashboard}/sign-in` },
+      proof: { link: url },
+      content: ({ alreadyKnown: words, buttons }) => ({
+        ...words,
+        button: { label: buttons.signIn, url },
+      }),
     });
   }
 
   async code(to: string, code: string): Promise<void> {
     await this.#send("one_time_code", {
       to,
-      subject: `${code} is your code`,
-      paragraphs: [
-        "Enter this code where you asked for it. It works once, for five minutes.",
-        `Give it to nobody; we never ask for it. ${IGNORE}`,
-      ],
-      facts: [["Code", code]],
       proof: { code },
+      content: ({ code: words, facts }) => ({
+        subject: words.subject(code),
+        paragraphs: words.paragraphs,
+        facts: [[facts.code, code]],
+      }),
     });
   }
 
   async passwordReset(to: string, token: string): Promise<void> {
+    const url = this.#link("reset", token);
     await this.#send("password_reset", {
       to,
-      subject: "Set a new password",
-      paragraphs: [
-        "Somebody asked to set a new password for this address.",
-        `The link works for one hour, once. ${IGNORE}`,
-      ],
-      button: { label: "Set a new password", url: this.#link("reset", token) },
+      proof: { link: url },
+      content: ({ passwordReset: words, buttons }) => ({
+        ...words,
+        button: { label: buttons.newPassword, url },
+      }),
     });
   }
 
   async changeEmail(to: string, token: string): Promise<void> {
+    const url = this.#link("change-email", token);
     await this.#send("verification", {
       to,
-      subject: "Confirm your new address",
-      paragraphs: [
-        "You asked to sign in with this address from now on. Confirm it while you are signed in.",
-        `The link works for one hour. ${IGNORE}`,
-      ],
-      button: { label: "Use this address", url: this.#link("change-email", token) },
+      proof: { link: url },
+      content: ({ changeEmail: words }) => ({
+        subject: words.subject,
+        paragraphs: words.paragraphs,
+        button: { label: words.button, url },
+      }),
     });
   }
 
@@ -120,44 +139,47 @@ export class IdentityMails {
     tx: Transaction,
     { to, token, invitedBy, account, role }: InvitationTerms,
   ): Promise<boolean> {
+    const url = this.#link("invitation", token);
     return await this.#add(tx, "invitation", {
       to,
-      subject: `${invitedBy} invites you`,
-      paragraphs: [
-        `${invitedBy} invites you to the account "${account}".`,
-        "Sign in or sign up with this address to accept. The link works for seven days.",
-      ],
-      facts: [["Role", role]],
-      button: { label: "See the invitation", url: this.#link("invitation", token) },
+      proof: { link: url },
+      content: ({ invitation: words, facts }) => ({
+        subject: words.subject(invitedBy),
+        paragraphs: words.paragraphs(invitedBy, account),
+        facts: [[facts.role, words.roles[role]]],
+        button: { label: words.button, url },
+      }),
     });
   }
 
   /**
-   * Informs a person that how they sign in has changed. `first` is a step before setting a new
-   * password, with "and" after it.
+   * Informs a person that how they sign in has changed. A new passkey is to be removed before a new
+   * password helps.
    */
-  async notice(to: string, what: string, first = ""): Promise<void> {
+  async notice(to: string, what: Notice, isPasskey = false): Promise<void> {
+    const url = `${this.deps.dashboard}/forgot`;
     await this.#send("security_notice", {
       to,
-      subject: what,
-      paragraphs: [
-        `${what}. If this was you, there is nothing to do.`,
-        `If it was not, ${first}set a new password now, which also ends all sessions.`,
-      ],
-      button: { label: "Set a new password", url: `${this.deps.dashboard}/forgot` },
+      proof: { link: url },
+      content: ({ notices, noticeParagraphs, buttons }) => ({
+        subject: what(notices),
+        paragraphs: noticeParagraphs(what(notices), isPasskey),
+        button: { label: buttons.newPassword, url },
+      }),
     });
   }
 
-  /** Informs a person's former address, which can do nothing more about it. */
-  async formerAddress(to: string, what: string): Promise<void> {
+  /**
+   * Informs a person's former address, which can do nothing more about it.
+   */
+  async formerAddress(to: string, what: Notice): Promise<void> {
     await this.#send("security_notice", {
       to,
-      subject: what,
-      paragraphs: [
-        `${what}. If this was you, there is nothing to do.`,
-        "If it was not, tell whoever runs this service at once: the address that this mail went " +
-          "to no longer signs in, and no link to a new password is sent to it.",
-      ],
+      proof: {},
+      content: ({ notices, formerAddressParagraphs }) => ({
+        subject: what(notices),
+        paragraphs: formerAddressParagraphs(what(notices)),
+      }),
     });
   }
 
@@ -169,23 +191,21 @@ export class IdentityMails {
     return `${this.deps.dashboard}/${page}#token=${encodeURIComponent(token)}`;
   }
 
-  async #send(kind: ServiceMailKind, parts: MailParts): Promise<void> {
-    await this.deps.database.db.transaction((tx) => this.#add(tx, kind, parts));
+  async #send(kind: ServiceMailKind, mail: Mail): Promise<void> {
+    await this.deps.database.db.transaction((tx) => this.#add(tx, kind, mail));
   }
 
   /** False if the inbox has had too many mails of this kind. */
   async #add(
     tx: Transaction,
     kind: ServiceMailKind,
-    { to, proof, ...parts }: MailParts,
+    { to, proof, content }: Mail,
   ): Promise<boolean> {
     const { now, brand } = this.deps;
-    const mail = { ...serviceMail({ ...parts, brand: brand() }), kind, to, account: null };
-    const added = await addServiceMail(tx, mail, new Date(now()));
     const seen = this.#seen.getStore();
-    if (seen !== undefined && added === "added") {
-      seen.proof = proof ?? (parts.button === undefined ? {} : { link: parts.button.url });
-    }
+    const write = mailOfReader(brand(), content, seen?.language ?? null);
+    const added = await addServiceMail(tx, { kind, to, account: null, write }, new Date(now()));
+    if (seen !== undefined && added === "added") seen.proof = proof;
     return added !== "limited";
   }
 }

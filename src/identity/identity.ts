@@ -270,11 +270,8 @@ export class Identity implements People, AttemptLimitsDeps {
   async tellIfLocked({ id, email }: FactorHolder): Promise<void> {
     if (!(await this.store.isFactorLocked(id, new Date(this.now())))) return;
     if (!(await isFirst(this, `lock ${id}`, LOCKED_SECONDS * 1_000))) return;
-    const time = `${LOCKED_SECONDS / 60} minutes`;
-    await this.mails.notice(
-      email,
-      `Your second factor is locked for ${time} after too many wrong codes`,
-    );
+    const minutes = LOCKED_SECONDS / 60;
+    await this.mails.notice(email, ({ factorLocked }) => factorLocked(minutes));
   }
 
   /** Mails a link to a new address; opening the link makes it the person's address. */
@@ -305,7 +302,7 @@ export class Identity implements People, AttemptLimitsDeps {
     if (row?.value !== person.personId) return null;
     const email = newEmailIn(token);
     if (!(await this.store.changeEmail(person.personId, email))) return null;
-    await this.mails.formerAddress(person.email, `Your address was changed to ${email}`);
+    await this.mails.formerAddress(person.email, ({ addressChanged }) => addressChanged(email));
     await this.noteChange(person, `The address was changed to ${email}`);
     return email;
   }

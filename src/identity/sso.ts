@@ -5,9 +5,10 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import { englishMails } from "../core/mails/english.ts";
 import type { PeopleStore } from "../store/people/people.ts";
 import type { SsoIdentity, SsoLinks, SsoPerson } from "../store/people/sso-links.ts";
-import type { IdentityMails } from "./identity-mails.ts";
+import type { IdentityMails, Notice } from "./identity-mails.ts";
 import {
   type OidcClaims,
   OidcClient,
@@ -222,9 +223,9 @@ export class Sso {
       throw new OidcRefused("somebody else at the provider signs in as this person");
     }
     log.info({ personId: id, issuer }, "An operator was linked to single sign-on");
-    const what = `You can now sign in through ${new URL(issuer).host}`;
+    const what: Notice = ({ ssoLinked }) => ssoLinked(new URL(issuer).host);
     await mails.notice(email, what);
-    await this.deps.onLinked(person, what);
+    await this.deps.onLinked(person, what(englishMails.notices));
     return person;
   }
 

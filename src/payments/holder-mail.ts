@@ -1,7 +1,8 @@
 // The parts that all mails about payments share.
 
 import type { ReadBrand } from "../core/brand/brand.ts";
-import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
+import { type MailContentOf, type MailTexts, mailOfReader } from "../core/mails/mail-texts.ts";
+import type { ServiceMailKind } from "../core/service-mail.ts";
 import type { HolderMail } from "../store/mail/outbox.ts";
 
 export interface MailTerms {
@@ -14,7 +15,26 @@ export interface MailTerms {
 export function holderMail(
   { brand }: MailTerms,
   kind: ServiceMailKind,
-  parts: Omit<ServiceMailParts, "brand">,
+  contentOf: MailContentOf,
 ): HolderMail {
-  return { kind, ...serviceMail({ brand: brand(), ...parts }) };
+  return { kind, write: mailOfReader(brand(), contentOf) };
+}
+
+/** The button that opens a receipt, or the payments if there is none. */
+export function receiptButton(
+  { billingUrl }: MailTerms,
+  { buttons }: Pick<MailTexts, "buttons">,
+  receiptUrl: string | null,
+): { readonly label: string; readonly url: string } {
+  return receiptUrl === null
+    ? { label: buttons.payments, url: billingUrl }
+    : { label: buttons.receipt, url: receiptUrl };
+}
+
+/** The reason of a failed charge, as its provider names it. */
+export function reasonText(
+  { payments }: Pick<MailTexts, "payments">,
+  failure: string | null,
+): string {
+  return failure === null ? payments.noReason : failure.replaceAll("_", " ");
 }

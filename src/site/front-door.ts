@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import type { Brand } from "../core/brand/brand.ts";
 import { LOGO_PATH, logoSvg } from "../core/brand/mark.ts";
+import { chosenLanguage, languageOf } from "../core/languages.ts";
 import { escapeHtml } from "../core/text/html.ts";
 import { takes } from "../http/accepts.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
@@ -19,7 +20,7 @@ import {
 import { Type } from "../http/schema.ts";
 import { shownPages } from "./docs/library.ts";
 import { DOCS } from "./docs/page-list.ts";
-import { frontPage } from "./front-page.ts";
+import { type FrontPageTerms, frontPage, pathIn } from "./front-page.ts";
 import type { SoldThings } from "./offer.ts";
 
 export interface SiteDeps {
@@ -34,8 +35,8 @@ interface WrittenPage extends PublicText {
   readonly policy: string;
 }
 
-/** The page of each catalogue, with a dashboard and without one. */
-const pages = new WeakMap<object, Map<boolean, WrittenPage>>();
+/** The pages of each catalogue by what else they depend on. */
+const pages = new WeakMap<object, Map<string, WrittenPage>>();
 
 const DASHBOARD = "/dashboard";
 /** Paths that search engines have no use for. */
@@ -46,30 +47,40 @@ export function frontDoor(deps: SiteDeps, request: Request): Response | null {
   const isReading = request.method === "GET" || request.method === "HEAD";
   if (!isReading || pathOf(request.url) !== "/") return null;
   if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
-  const { hasFrontPage } = deps.catalogue().brand;
+  const { hasFrontPage, languages } = deps.catalogue().brand;
   if (!hasFrontPage) return deps.dashboard() === null ? null : seeOther(DASHBOARD);
-  const { policy, ...page } = pageOf(deps);
+  const chosen = chosenLanguage(request.url, languages);
+  const language = chosen ?? languageOf(request.headers, languages);
+  const { policy, ...page } = pageOf(deps, { language, isChosen: chosen !== null });
   return publicAnswer(page, request, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,
     "referrer-policy": "strict-origin-when-cross-origin",
     "cross-origin-opener-policy": "same-origin",
-    vary: "accept",
+    vary: "accept, accept-language, cookie",
   });
 }
 
-function pageOf({ catalogue, origin, dashboard }: SiteDeps): WrittenPage {
+type PageLanguage = Pick<FrontPageTerms, "language" | "isChosen">;
+
+function pageOf(
+  { catalogue, origin, dashboard }: SiteDeps,
+  { language, isChosen }: PageLanguage,
+): WrittenPage {
   const sold = catalogue();
   const hasDashboard = dashboard() !== null;
-  const known = pages.get(sold) ?? new Map<boolean, WrittenPage>();
+  const known = pages.get(sold) ?? new Map<string, WrittenPage>();
+  const key = `${language} ${isChosen} ${hasDashboard}`;
   pages.set(sold, known);
-  const written = known.get(hasDashboard);
+  const written = known.get(key);
   if (written !== undefined) return written;
-  const { text, style } = frontPage(sold, { brand: sold.brand, origin, hasDashboard });
+  const { brand } = sold;
+  const terms = { brand, origin, hasDashboard, language, isChosen };
+  const { text, style } = frontPage(sold, terms);
   const hash = createHash("sha256").update(style).digest("base64");
   const policy = policyOf(`style-src 'sha256-${hash}'`, "img-src 'self'");
   const page = { ...publicText(text), policy };
-  known.set(hasDashboard, page);
+  known.set(key, page);
   return page;
 }
 
@@ -124,7 +135,8 @@ function robotsText({ catalogue, origin }: SiteDeps): string {
 function sitemapXml({ catalogue, origin }: SiteDeps): string {
   const { brand } = catalogue();
   const docs = [DOCS, `${DOCS}/api`, ...shownPages(brand).map(({ slug }) => `${DOCS}/${slug}`)];
-  const paths = brand.isListed ? [...(brand.hasFrontPage ? ["/"] : []), ...docs] : [];
+  const front = brand.hasFrontPage ? ["/", ...brand.languages.map(pathIn)] : [];
+  const paths = brand.isListed ? [...front, ...docs] : [];
   const urls = origin === null ? [] : paths.map((path) => `${origin}${path}`);
   const entries = urls.map((url) => `<url><loc>${escapeHtml(url)}</loc></url>\n`).join("");
   return `<?xml version="1.0" encoding="UTF-8"?>

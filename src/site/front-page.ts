@@ -1,20 +1,20 @@
 // Writes the page at `/`: what is sold and what it costs now, how to sign up, and where the
 // documentation is. One page without a script; it loads nothing but the mark (D-763).
 
-import type { Brand } from "../core/brand/brand.ts";
+import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";
+import { LANGUAGE_FIELD, LANGUAGES, type Language } from "../core/languages.ts";
 import { Html, html, jsonHtml } from "../core/text/html.ts";
 import {
-  PER_MILLION,
   type SoldModel,
   type SoldService,
   type SoldThings,
   sampleReceipt,
   soldModels,
   soldServices,
-  type UnitPrice,
 } from "./offer.ts";
 import { brandLink, siteFooter, styleSheet } from "./page-frame.ts";
+import { SITE_TEXTS } from "./texts/site-texts.ts";
 
 /** The texts of the page beside the prices. */
 export interface FrontPageTerms {
@@ -23,6 +23,9 @@ export interface FrontPageTerms {
   readonly origin: string | null;
   /** False if no dashboard is served: then people cannot sign up. */
   readonly hasDashboard: boolean;
+  readonly language: Language;
+  /** True if the address of the page names the language, which links then keep. */
+  readonly isChosen: boolean;
 }
 
 /** The page, and the style that its policy must allow. */
@@ -40,50 +43,84 @@ const SHEET = new URL("./front-page.css", import.meta.url);
 export function frontPage(sold: SoldThings, terms: FrontPageTerms): FrontPage {
   const { brand } = terms;
   const style = styleSheet(SHEET, brand);
-  const services = soldServices(sold);
+  const texts = SITE_TEXTS[terms.language];
+  const services = soldServices(sold, texts);
   const models = soldModels(sold);
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="${terms.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${brand.name}: models, search, maps and mail by one API key</title>
-<meta name="description" content="${brand.about}">
+<title>${texts.title(brand.name)}</title>
+<meta name="description" content="${aboutOf(terms)}">
 ${headLinks(terms)}
 <link rel="icon" href="${logoAddress(brand)}" type="image/svg+xml">
 <style>${new Html(style)}</style>
 <script type="application/ld+json">${jsonHtml(linkedData(terms, services))}</script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">${texts.skip}</a>
 ${header(terms)}
 <main id="content">
 ${hero(sold, terms)}
-${servicesSection(services)}
-${modelsSection(models)}
+${servicesSection(services, terms)}
+${modelsSection(models, terms)}
 ${firstCall(models, terms)}
 </main>
-${siteFooter(brand)}
+${siteFooter(brand, texts.docs, languageLinks(terms))}
 </body>
 </html>
 `;
   return { text: page.text, style };
 }
 
-function headLinks({ brand, origin }: FrontPageTerms): Html {
+/** The brand's own sentence, or ours in the language of the page. */
+function aboutOf({ brand, language }: FrontPageTerms): string {
+  return brand.about === DEFAULT_BRAND.about ? SITE_TEXTS[language].about : brand.about;
+}
+
+/** The path of the page in a language. */
+export function pathIn(language: Language): string {
+  return `/?${LANGUAGE_FIELD}=${language}`;
+}
+
+/** The languages of the page, each by its own name. */
+function languageLinks({ brand, language }: FrontPageTerms): Html | null {
+  if (brand.languages.length < 2) return null;
+  const links = brand.languages.map((one) =>
+    one === language
+      ? html`<span lang="${one}" aria-current="true">${LANGUAGES[one].name}</span>`
+      : html`<a href="${pathIn(one)}" lang="${one}" hreflang="${one}">${LANGUAGES[one].name}</a>`,
+  );
+  return html`<nav class="languages" aria-label="${SITE_TEXTS[language].language}">${links}</nav>`;
+}
+
+/** A page of the dashboard, in the language that was chosen here. */
+function dashboardLink(path: string, { language, isChosen }: FrontPageTerms): string {
+  return isChosen ? `${path}?${LANGUAGE_FIELD}=${language}` : path;
+}
+
+function headLinks(terms: FrontPageTerms): Html {
+  const { brand, origin, language, isChosen } = terms;
   if (!brand.isListed) return html`<meta name="robots" content="noindex, nofollow">`;
   if (origin === null) return html``;
-  return html`<link rel="canonical" href="${origin}/">
+  return html`<link rel="canonical" href="${origin}${isChosen ? pathIn(language) : "/"}">
+<link rel="alternate" hreflang="x-default" href="${origin}/">
+${brand.languages.map(
+  (one) => html`<link rel="alternate" hreflang="${one}" href="${origin}${pathIn(one)}">`,
+)}
 <meta property="og:title" content="${brand.name}">
-<meta property="og:description" content="${brand.about}">
+<meta property="og:description" content="${aboutOf(terms)}">
 <meta property="og:type" content="website">
-<meta property="og:url" content="${origin}/">`;
+<meta property="og:url" content="${origin}${isChosen ? pathIn(language) : "/"}">`;
 }
 
 /** The page for search engines (schema.org). */
-function linkedData({ brand, origin }: FrontPageTerms, services: readonly SoldService[]): object {
-  const { name, about, supportEmail } = brand;
+function linkedData(terms: FrontPageTerms, services: readonly SoldService[]): object {
+  const { brand, origin } = terms;
+  const { name, supportEmail } = brand;
+  const about = aboutOf(terms);
   const url = origin === null ? {} : { url: `${origin}/` };
   const logo = origin === null ? {} : { logo: `${origin}${LOGO_PATH}` };
   const offers = services.flatMap(({ title, prices }) =>
@@ -110,94 +147,115 @@ function linkedData({ brand, origin }: FrontPageTerms, services: readonly SoldSe
   };
 }
 
-function header({ brand, hasDashboard }: FrontPageTerms): Html {
-  const entry = html`<a href="/dashboard">Sign in</a>
-<a class="button" href="/dashboard/sign-up">Sign up</a>`;
+function header(terms: FrontPageTerms): Html {
+  const { brand, hasDashboard, language } = terms;
+  const texts = SITE_TEXTS[language];
+  const entry = html`<a href="${dashboardLink("/dashboard", terms)}">${texts.signIn}</a>
+<a class="button" href="${dashboardLink("/dashboard/sign-up", terms)}">${texts.signUp}</a>`;
   return html`<header><div class="wide">
 ${brandLink(brand)}
-<nav aria-label="Main">
-<a href="#prices">Prices</a>
-<a href="/docs">Docs</a>
+<nav aria-label="${texts.main}">
+<a href="#prices">${texts.prices}</a>
+<a href="/docs">${texts.docs}</a>
 ${hasDashboard ? entry : null}
 </nav></div></header>`;
 }
 
-function hero(sold: SoldThings, { brand, hasDashboard }: FrontPageTerms): Html {
-  const signUp = html`<a class="button" href="/dashboard/sign-up">Create an account</a>`;
+function hero(sold: SoldThings, terms: FrontPageTerms): Html {
+  const { hasDashboard, language } = terms;
+  const texts = SITE_TEXTS[language];
+  const address = dashboardLink("/dashboard/sign-up", terms);
+  const signUp = html`<a class="button" href="${address}">${texts.createAccount}</a>`;
   const look = hasDashboard ? "button plain" : "button";
-  const docs = html`<a class="${look}" href="/docs">Read the docs</a>`;
-  const { of, lines, total } = sampleReceipt(sold);
+  const docs = html`<a class="${look}" href="/docs">${texts.readDocs}</a>`;
+  const { of, lines, total } = sampleReceipt(sold, texts);
+  const count = new Intl.NumberFormat(LANGUAGES[language].locale);
   const rows = lines.map(
-    ({ what, quantity, price, usd }) => html`<dt>${quantity.toLocaleString("en-US")} ${what} at
-${usdHtml(price.usd)} ${price.unit === PER_MILLION ? "a million" : price.unit}</dt>
-<dd>${usdHtml(usd)}</dd>`,
+    ({ what, quantity, price, usd }) => html`<dt>${count.format(quantity)} ${what} ${texts.at}
+${usdHtml(price.usd, language)} ${price.unit}</dt>
+<dd>${usdHtml(usd, language)}</dd>`,
   );
   return html`<div class="wide hero"><div>
-<h1>${brand.about}</h1>
-<p class="lead">Top up once and call everything. Each call reserves the most it can cost, is charged
-what it did cost, to the last digit, and gives back the rest. A balance never goes below zero.</p>
+<h1>${aboutOf(terms)}</h1>
+<p class="lead">${texts.lead}</p>
 <p class="actions">${hasDashboard ? signUp : null}
 ${docs}</p></div>
 <figure class="panel ticket">
-<figcaption>What one call costs at today's prices</figcaption>
+<figcaption>${texts.receiptTitle}</figcaption>
 <p class="of">${of}</p>
 <dl>${rows}
-<dt class="total">Charged</dt><dd class="total">${usdHtml(total)}</dd></dl>
+<dt class="total">${texts.charged}</dt><dd class="total">${usdHtml(total, language)}</dd></dl>
 </figure></div>`;
 }
 
-function servicesSection(services: readonly SoldService[]): Html {
+function servicesSection(services: readonly SoldService[], { language }: FrontPageTerms): Html {
+  const { sold, from } = SITE_TEXTS[language];
   const cards = services.map(
     ({ name, title, about, prices }) => html`<li class="panel"><h3>${title}</h3><p>${about}</p>
-${prices.map((price) => priceLine(price, name === "chat"))}</li>`,
+${prices.map(
+  ({ usd, unit }) =>
+    html`<p class="price">${name === "chat" ? `${from} ` : ""}${usdHtml(
+      usd,
+      language,
+    )} <span class="faint">${unit}</span></p>`,
+)}</li>`,
   );
-  return html`<section class="wide" aria-labelledby="sold"><h2 id="sold">What is sold</h2>
+  return html`<section class="wide" aria-labelledby="sold"><h2 id="sold">${sold}</h2>
 <ul class="cards">${cards}</ul></section>`;
 }
 
-function priceLine({ usd, unit }: UnitPrice, isLowest: boolean): Html {
-  return html`<p class="price">${isLowest ? "from " : ""}${usdHtml(usd)} <span
- class="faint">${unit}</span></p>`;
-}
-
-function modelsSection(models: readonly SoldModel[]): Html {
-  const rows = models.map(modelRow);
+function modelsSection(models: readonly SoldModel[], { language }: FrontPageTerms): Html {
+  const texts = SITE_TEXTS[language];
+  const { columns } = texts;
+  const rows = models.map((model) => modelRow(model, language));
   let length = 0;
   const shown = rows.filter(({ text }) => {
     length += text.length;
     return length <= ROWS_LENGTH_MAX;
   });
   const rest = models.length - shown.length;
-  const more = html`<p class="note">And ${rest} more: <a href="/v1/models">all models</a>.</p>`;
-  return html`<section class="wide" aria-labelledby="prices"><h2 id="prices">Models and prices</h2>
-<p class="note">USD for ${PER_MILLION}, as calls are charged now. The same list for programs:
+  const more = html`<p class="note">${texts.more(rest)}
+<a href="/v1/models">${texts.allModels}</a>.</p>`;
+  return html`<section class="wide" aria-labelledby="prices"><h2 id="prices">${texts.models}</h2>
+<p class="note">${texts.modelsNote}
 <a href="/v1/models">/v1/models</a>.</p>
-<div class="scroll panel" tabindex="0" role="region" aria-label="Price list">
-<table class="models"><thead><tr><th scope="col">Model</th>
-<th scope="col" class="amount">Input</th><th scope="col" class="amount">Cached input</th>
-<th scope="col" class="amount">Output</th></tr></thead>
+<div class="scroll panel" tabindex="0" role="region" aria-label="${texts.priceList}">
+<table class="models"><thead><tr><th scope="col">${columns.model}</th>
+<th scope="col" class="amount">${columns.input}</th>
+<th scope="col" class="amount">${columns.cached}</th>
+<th scope="col" class="amount">${columns.output}</th></tr></thead>
 <tbody>${shown}</tbody></table></div>
 ${rest > 0 ? more : null}</section>`;
 }
 
-function modelRow({ id, label, input, output, cachedInput, further }: SoldModel): Html {
+function modelRow(
+  { id, label, input, output, cachedInput, further }: SoldModel,
+  language: Language,
+): Html {
+  const { none, columns } = SITE_TEXTS[language];
   const also = further === "" ? null : html`<span class="faint">${further}</span>`;
   const cached =
-    cachedInput === null ? html`<span class="faint">none</span>` : usdHtml(cachedInput);
+    cachedInput === null
+      ? html`<span class="faint">${none}</span>`
+      : usdHtml(cachedInput, language);
   return html`<tr><td>${label} <code>${id}</code>${also}</td>
-<td class="amount" data-of="Input">${usdHtml(input)}</td>
-<td class="amount" data-of="Cached input">${cached}</td>
-<td class="amount" data-of="Output">${usdHtml(output)}</td></tr>`;
+<td class="amount" data-of="${columns.input}">${usdHtml(input, language)}</td>
+<td class="amount" data-of="${columns.cached}">${cached}</td>
+<td class="amount" data-of="${columns.output}">${usdHtml(output, language)}</td></tr>`;
 }
 
-function firstCall([model]: readonly SoldModel[], { origin }: FrontPageTerms): Html | null {
+function firstCall(
+  [model]: readonly SoldModel[],
+  { origin, language }: FrontPageTerms,
+): Html | null {
   if (model === undefined) return null;
+  const texts = SITE_TEXTS[language];
   const body = JSON.stringify({
     model: model.id,
     messages: [{ role: "user", content: "Hello" }],
   });
-  return html`<section class="wide" aria-labelledby="first"><h2 id="first">The first call</h2>
-<p class="note">Clients of OpenAI's and Anthropic's APIs work with another base URL and key.</p>
+  return html`<section class="wide" aria-labelledby="first"><h2 id="first">${texts.firstCall}</h2>
+<p class="note">${texts.firstCallNote}</p>
 <pre class="panel" tabindex="0"><code>curl ${origin ?? "https://HOST"}/v1/chat/completions \\
   -H "Authorization: Bearer $KEY" \\
   -H "Content-Type: application/json" \\
@@ -205,10 +263,12 @@ function firstCall([model]: readonly SoldModel[], { origin }: FrontPageTerms): H
 }
 
 /** An amount with all its digits; those beyond four decimals are smaller. */
-function usdHtml(decimal: string): Html {
+function usdHtml(decimal: string, language: Language): Html {
   const [whole = "0", fraction = ""] = decimal.split(".");
   const digits = fraction.padEnd(2, "0");
-  const clear = `$${whole}.${digits.slice(0, CLEAR_DECIMALS)}`;
+  const [before, mark, after] = language === "de" ? ["", ",", "\u00a0$"] : ["$", ".", ""];
+  const clear = `${before}${whole}${mark}${digits.slice(0, CLEAR_DECIMALS)}`;
   const rest = digits.slice(CLEAR_DECIMALS);
-  return rest === "" ? html`${clear}` : html`${clear}<span class="faint">${rest}</span>`;
+  const faint = rest === "" ? null : html`<span class="faint">${rest}</span>`;
+  return html`${clear}${faint}${after}`;
 }

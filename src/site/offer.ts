@@ -13,6 +13,7 @@ import {
 } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
 import type { SearchOffer } from "../services/search/search-catalogue.ts";
+import type { SiteTexts } from "./texts/english.ts";
 
 /** The part of a catalogue that visitors read. */
 export interface SoldThings extends Pick<ChatCatalogue, "models"> {
@@ -65,27 +66,24 @@ const PROMPT_TOKENS = 2_000;
 const OUTPUT_TOKENS = 1_000;
 const FURTHER_MAX = 160;
 
-/** A million tokens, in the words of price lists. */
-export const PER_MILLION = "a million tokens";
-
 /** The services as the documentation has them; one without a price here is shown without one. */
-export function soldServices({ models, search, maps }: SoldThings): readonly SoldService[] {
+export function soldServices(
+  { models, search, maps }: SoldThings,
+  { units, services }: SiteTexts,
+): readonly SoldService[] {
   const each = (price: PicoUsd, unit: string) => ({ usd: pricePerUnit(price), unit });
   const thousand = (price: PicoUsd, unit: string) => {
     return { usd: toDecimal(charge([[THOUSAND, price]])), unit };
   };
   const chosen = shownModels(models);
   const prices: Partial<Record<ServiceName, readonly UnitPrice[]>> = {
-    chat: cheapest(chosen),
-    search: [each(search.pricePerResult, "a result")],
-    maps: [
-      thousand(maps.prices.standard, "for 1,000 calls"),
-      thousand(maps.prices.tiles, "for 1,000 map tiles"),
-    ],
-    mail: [each(MESSAGE_PRICE, "a message"), each(RECIPIENT_PRICE, "a recipient")],
+    chat: cheapest(chosen, units),
+    search: [each(search.pricePerResult, units.result)],
+    maps: [thousand(maps.prices.standard, units.calls), thousand(maps.prices.tiles, units.tiles)],
+    mail: [each(MESSAGE_PRICE, units.message), each(RECIPIENT_PRICE, units.recipient)],
   };
   return (Object.keys(SERVICES) as ServiceName[]).map((name) => {
-    const { title, about } = SERVICES[name];
+    const { title, about } = services[name];
     return { name, title, about, prices: prices[name] ?? [] };
   });
 }
@@ -110,18 +108,24 @@ export function soldModels({ models }: SoldThings): readonly SoldModel[] {
 }
 
 /** A chat with the first model for chat; ten results of a search if there is none. */
-export function sampleReceipt(sold: SoldThings): SampleReceipt {
+export function sampleReceipt(
+  sold: SoldThings,
+  { lines, units, webSearch }: SiteTexts,
+): SampleReceipt {
   const model = shownModels(sold.models).find(servesChat);
   const row = model?.prices.rows[0];
   if (model === undefined || row === undefined) {
     const price = sold.search.pricePerResult;
-    const unit = { usd: pricePerUnit(price), unit: "a result" };
-    return receiptOf("Web search", [["results", 10, price, unit]]);
+    const unit = { usd: pricePerUnit(price), unit: units.result };
+    return receiptOf(webSearch, [[lines.results, 10, price, unit]]);
   }
-  const perMillion = (price: PicoUsd) => ({ usd: decimalPerMillion(price), unit: PER_MILLION });
+  const perMillion = (price: PicoUsd) => ({
+    usd: decimalPerMillion(price),
+    unit: units.millionShort,
+  });
   return receiptOf(model.label, [
-    ["tokens in", PROMPT_TOKENS, row.input, perMillion(row.input)],
-    ["tokens out", OUTPUT_TOKENS, row.output, perMillion(row.output)],
+    [lines.tokensIn, PROMPT_TOKENS, row.input, perMillion(row.input)],
+    [lines.tokensOut, OUTPUT_TOKENS, row.output, perMillion(row.output)],
   ]);
 }
 
@@ -148,10 +152,10 @@ function shownModels(models: SoldThings["models"]): readonly ModelEntry[] {
 }
 
 /** The lowest price of tokens, as "from". */
-function cheapest(models: readonly ModelEntry[]): UnitPrice[] {
+function cheapest(models: readonly ModelEntry[], { million }: SiteTexts["units"]): UnitPrice[] {
   const inputs = models.flatMap(({ prices }) => prices.rows[0]?.input ?? []);
   const [first, ...others] = inputs;
   if (first === undefined) return [];
   const least = others.reduce((least, one) => (one < least ? one : least), first);
-  return [{ usd: decimalPerMillion(least), unit: PER_MILLION }];
+  return [{ usd: decimalPerMillion(least), unit: million }];
 }

@@ -24,12 +24,20 @@ export function brandLink(brand: Brand): Html {
  height="28"><span>${brand.name}</span></a>`;
 }
 
-/** The foot of a page: the brand's own links, and where customers ask for help. */
-export function siteFooter({ name, supportEmail, links }: Brand): Html {
+/**
+ * The foot of a page: the brand's own links, where customers ask for help, and the languages of the
+ * page.
+ */
+export function siteFooter(
+  { name, supportEmail, links }: Brand,
+  docs = "Docs",
+  languages: Html | null = null,
+): Html {
   const support = html`<a href="mailto:${supportEmail}">${supportEmail}</a>`;
   return html`<footer><div class="wide"><span>${name}</span>
-<a href="/docs">Docs</a>
+<a href="/docs">${docs}</a>
 ${links.map(({ label, url }) => html`<a href="${url}">${label}</a>`)}
 ${supportEmail === null ? null : support}
+${languages}
 </div></footer>`;
 }

@@ -1,7 +1,7 @@
 // Commands about people: they make links for signing in, and add or remove operators.
 
 import { apply } from "../../accounts/administration.ts";
-import { IdentityMails } from "../../identity/identity-mails.ts";
+import { IdentityMails, type Notice } from "../../identity/identity-mails.ts";
 import { LINK_MINUTES, makeSignInLink } from "../../identity/sign-in-link.ts";
 import { ensurePerson, setOperator } from "../../store/people/known-people.ts";
 import { openApplicationAccount } from "../../store/people/own-accounts.ts";
@@ -205,7 +205,7 @@ const address: Command = {
       const { now } = administration;
       const brand = await brandOf(stores);
       const mails = new IdentityMails({ database, now, brand, dashboard });
-      const what = `The operator changed your address from ${email} to ${to}`;
+      const what: Notice = ({ addressByOperator }) => addressByOperator(email, to);
       await mails.formerAddress(email, what);
       await mails.notice(to, what);
       return { json: { email: to, before: email }, text: `${email} is ${to} now.` };

@@ -97,7 +97,7 @@ const invite: Command = {
           "CONSOLE_URL is not set: it is the origin where people open the dashboard",
         );
       }
-      const { result: id, proof } = await deps.mails.watch(() =>
+      const { result: id, proof } = await deps.mails.watch(null, () =>
         inviteToAccount(deps, { account, by, email, role }),
       );
       if (hasRelay) {

@@ -182,7 +182,9 @@ const askForEmail = personEndpoint({
     await requireChange(context);
     const email = emailOf(fields.email);
     await countAttempt(identity, "sign_up", { clientIp, email });
-    const asked = identity.mails.watch(() => identity.askForEmailChange(person.personId, email));
+    const asked = identity.mails.watch(context.request.headers, () =>
+      identity.askForEmailChange(person.personId, email),
+    );
     const { proof } = await atLeast(deps, asked);
     return { ok: true, ...identity.shown(context, proof) };
   },

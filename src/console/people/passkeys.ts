@@ -1,9 +1,11 @@
 // The passkeys of the person who is signed in: /console/api/me/passkeys.
 
 import { ConsoleError } from "../../core/console-errors.ts";
+import { englishMails } from "../../core/mails/english.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type PersonContext, personEndpoint } from "../../http/console/console-endpoint.ts";
 import type { Checked } from "../../http/schema.ts";
+import type { Notice } from "../../identity/identity-mails.ts";
 import type { Transaction } from "../../store/servers/transaction.ts";
 import { requireSession } from "../noted.ts";
 import { type MeDeps, requireChange } from "./me.ts";
@@ -87,9 +89,9 @@ const addPasskey = personEndpoint({
     const id = await passkeys.add(await challengesOf(context), person, { ...given, also });
     // Ends sessions that began without a second factor, and links and codes that could begin one.
     if (isFirst) await store.endOtherSessions(person.personId, person.sessionId);
-    const what = `A passkey was added: ${given.name}`;
-    await mails.notice(person.email, what, "remove the passkey and ");
-    await deps.identity.noteChange(person, what);
+    const what: Notice = ({ passkeyAdded }) => passkeyAdded(given.name);
+    await mails.notice(person.email, what, true);
+    await deps.identity.noteChange(person, what(englishMails.notices));
     return { id };
   },
 });
@@ -108,9 +110,9 @@ const removePasskey = personEndpoint({
     const id = params.passkey ?? "";
     const name = await passkeys.store.remove(person.personId, id);
     if (name === null) throw new ConsoleError("passkey_not_found", `There is no passkey ${id}`);
-    const what = `A passkey was removed: ${name}`;
+    const what: Notice = ({ passkeyRemoved }) => passkeyRemoved(name);
     await mails.notice(person.email, what);
-    await deps.identity.noteChange(person, what);
+    await deps.identity.noteChange(person, what(englishMails.notices));
     return { ok: true };
   },
 });

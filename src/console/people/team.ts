@@ -50,7 +50,7 @@ const invite = accountEndpoint({
     const { identity } = deps;
     const email = emailOf(fields.email);
     await countAttempt(identity, "invite", { clientIp, email, account: account.id });
-    const { proof } = await identity.mails.watch(() =>
+    const { proof } = await identity.mails.watch(context.request.headers, () =>
       inviteToAccount(teamDeps(context), {
         account,
         by: byPerson(context),

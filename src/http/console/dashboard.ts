@@ -4,7 +4,7 @@ import type { Brand } from "../../core/brand/brand.ts";
 import { logoAddress } from "../../core/brand/mark.ts";
 import { pageBrand, pageStyle } from "../../core/brand/page-brand.ts";
 import type { RandomBytes } from "../../core/ids.ts";
-import { languageOf } from "../../core/languages.ts";
+import { chosenLanguage, languageCookie, languageOf } from "../../core/languages.ts";
 import { escapeHtml } from "../../core/text/html.ts";
 import { takes } from "../accepts.ts";
 import { plainEndpoint } from "../endpoint.ts";
@@ -73,8 +73,12 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
     const { brand } = catalogue();
     const isOperators = /^\/operator(?:\/|$)/.test(path);
     // The pages of operators are in English (D-818).
-    const language = isOperators ? "en" : languageOf(request.headers, brand.languages);
-    return page(files.pages[language], brand, nonce);
+    const chosen = chosenLanguage(request.url, brand.languages);
+    const language = isOperators ? "en" : (chosen ?? languageOf(request.headers, brand.languages));
+    const response = page(files.pages[language], brand, nonce);
+    // Who came from the front page in a language of their choice keeps it.
+    if (chosen !== null) response.headers.append("set-cookie", languageCookie(chosen));
+    return response;
   }
   const asset = files.assets.get(path.slice(ASSETS.length));
   if (asset === undefined)

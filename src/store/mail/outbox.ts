@@ -3,6 +3,7 @@
 // time, and its writes count only while it has the claim.
 
 import { and, count, eq, gt, sql } from "drizzle-orm";
+import type { WriteMail } from "../../core/mails/mail-texts.ts";
 import {
   FAILED_MAIL_KEEP_MS,
   isResendable,
@@ -16,8 +17,10 @@ import type { AccountRow } from "../accounts/accounts.ts";
 import type { Database } from "../servers/database.ts";
 import { type Transaction, takeLock } from "../servers/transaction.ts";
 import { outbox } from "../tables/outbox-schema.ts";
+import { people } from "../tables/people-schema.ts";
 
-export interface NewServiceMail extends ServiceMail {
+export interface NewServiceMail {
+  readonly write: WriteMail;
   readonly kind: ServiceMailKind;
   /** The number of the account that it is about; null for none. */
   readonly account: number | null;
@@ -41,18 +44,28 @@ export async function addServiceMail(
   mail: NewServiceMail,
   now: Date,
 ): Promise<AddedMail> {
-  const { kind, account, to, subject, text, html, uniqueKey = null } = mail;
+  const { kind, account, to, write, uniqueKey = null } = mail;
   const recipient = to.toLowerCase();
   const { perHour } = SERVICE_MAILS[kind];
   if (perHour !== null && (await mailsInHour(tx, { kind, recipient }, now)) >= perHour) {
     return "limited";
   }
+  const { subject, text, html } = write(await languageOfReader(tx, recipient));
   const added = await tx
     .insert(outbox)
     .values({ kind, account, recipient: to, subject, text, html, uniqueKey, createdAt: now })
     .onConflictDoNothing({ target: outbox.uniqueKey })
     .returning({ id: outbox.id });
   return added.length > 0 ? "added" : "repeated";
+}
+
+/** The language that is stored with the person who has this address; null if there is none. */
+async function languageOfReader(tx: Transaction, email: string): Promise<string | null> {
+  const [reader] = await tx
+    .select({ language: people.language })
+    .from(people)
+    .where(eq(people.email, email));
+  return reader?.language ?? null;
 }
 
 /** A mail to the holder of an account. */

@@ -6,6 +6,8 @@ import { type Brand, DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { LOGO_CHARACTERS_MAX, readLogo } from "../../../src/core/brand/logo.ts";
 import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
+import { englishSite } from "../../../src/site/texts/english.ts";
+import { germanSite } from "../../../src/site/texts/german.ts";
 import { appAlone } from "../../support/api/app-alone.ts";
 import { BROWSER_ACCEPT } from "../../support/api/browser-accept.ts";
 import { MODEL } from "../../support/api/models.ts";
@@ -29,6 +31,52 @@ async function page(catalogue: Catalogue, origin: string | null = ORIGIN): Promi
 const modelOf = (id: string, parts: Partial<ModelEntry> = {}): ModelEntry => {
   return { ...MODEL, id, label: id, ...parts };
 };
+
+describe("the language of the front page", () => {
+  const catalogue = catalogueOf([modelOf("swift-9")], []);
+  const pageFor = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+    const app = appAlone({ catalogue: () => catalogue, origin: ORIGIN, dashboard: () => null });
+    return await (await app.get(path, { accept: BROWSER_ACCEPT, ...headers })).text();
+  };
+
+  test("is that of the address, of a choice, or of the browser, in this order", async () => {
+    const german = { "accept-language": "de-DE,de;q=0.9" };
+    const chosen = { ...german, cookie: "farebox-language=en" };
+    for (const [path, headers, language] of [
+      ["/", {}, "en"],
+      ["/", german, "de"],
+      ["/", chosen, "en"],
+      ["/?language=zh-Hans", chosen, "zh-Hans"],
+      ["/?language=klingon", german, "de"],
+    ] as const) {
+      expect(await pageFor(path, headers)).toContain(`<html lang="${language}">`);
+    }
+  });
+
+  test("has its own texts, marks and address, and names the others to search engines", async () => {
+    const html = await pageFor("/?language=de");
+    expect(html).toContain(germanSite.lead);
+    expect(html).toContain("0,0005\u00a0$");
+    expect(html).not.toContain(englishSite.lead);
+    expect(html).toContain(`<link rel="canonical" href="${ORIGIN}/?language=de">`);
+    for (const language of ["en", "de", "zh-Hans"]) {
+      const address = `${ORIGIN}/?language=${language}`;
+      expect(html).toContain(`<link rel="alternate" hreflang="${language}" href="${address}">`);
+    }
+    expect(html).toContain(`<link rel="alternate" hreflang="x-default" href="${ORIGIN}/">`);
+    const map = await (await site({ catalogue }).get("/sitemap.xml")).text();
+    expect(map).toContain(`<loc>${ORIGIN}/?language=zh-Hans</loc>`);
+    expect(Buffer.byteLength(await pageFor("/?language=zh-Hans"))).toBeLessThan(PAGE_BYTES_MAX);
+  });
+
+  test("leaves a sentence of the brand as it is", async () => {
+    const brand = brandOf({ name: "Acme", about: "All models, one bill." });
+    const own = catalogueOf([MODEL], [], { brand });
+    const app = site({ catalogue: own });
+    const response = await app.get("/?language=de", { accept: BROWSER_ACCEPT });
+    expect(await response.text()).toContain("<h1>All models, one bill.</h1>");
+  });
+});
 
 describe("the front page", () => {
   test("has services and models with the catalogue's prices, to the last digit", async () => {
@@ -72,7 +120,7 @@ describe("the front page", () => {
       `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; base-uri 'none'; ` +
         "form-action 'none'; frame-ancestors 'none'",
     );
-    expect(response.headers.get("vary")).toBe("accept");
+    expect(response.headers.get("vary")).toBe("accept, accept-language, cookie");
     const loaded = [...html.matchAll(/(?:\ssrc|<link rel="icon" href)="([^"]*)"/g)];
     expect(loaded.map(([, url]) => url?.split("?")[0])).toEqual([
       "/brand/logo.svg",

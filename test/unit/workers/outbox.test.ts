@@ -5,6 +5,9 @@ import { beforeEach, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { retryDelayMs } from "../../../src/core/mail.ts";
+import { chineseMails } from "../../../src/core/mails/chinese.ts";
+import { germanMails } from "../../../src/core/mails/german.ts";
+import { type MailTexts, mailOfReader } from "../../../src/core/mails/mail-texts.ts";
 import { type ServiceMailKind, serviceMail } from "../../../src/core/service-mail.ts";
 import { createServiceMimeBuilder } from "../../../src/services/mail/providers/mime.ts";
 import { SmtpTransport } from "../../../src/services/mail/providers/smtp-transport.ts";
@@ -72,7 +75,13 @@ function add({ kind = "receipt", to = TO, uniqueKey, now = new Date() }: Added =
   return database.db.transaction((tx) =>
     addServiceMail(
       tx,
-      { ...CONTENT, kind, to, account: null, ...(uniqueKey !== undefined && { uniqueKey }) },
+      {
+        write: () => CONTENT,
+        kind,
+        to,
+        account: null,
+        ...(uniqueKey !== undefined && { uniqueKey }),
+      },
       now,
     ),
   );
@@ -89,6 +98,25 @@ async function makeDue(): Promise<void> {
 async function metric(name: string): Promise<string> {
   return await registry.getSingleMetricAsString(name);
 }
+
+test("a mail is in the language that its reader keeps, whoever causes it", async () => {
+  const content = ({ receipt }: MailTexts) => ({
+    subject: receipt.subject("$5.00"),
+    paragraphs: [receipt.paragraph("$5.00")],
+  });
+  await database.sql`
+    INSERT INTO people (id, email, name, language) VALUES ('person_de', 'de@x.test', 'De', 'de')`;
+  for (const to of ["DE@x.test", "nobody@x.test"]) {
+    const write = mailOfReader(DEFAULT_BRAND, content, "zh-Hans");
+    await database.db.transaction((tx) =>
+      addServiceMail(tx, { write, kind: "receipt", to, account: null }, new Date()),
+    );
+  }
+  expect((await rows()).map(({ subject }) => subject).sort()).toEqual([
+    germanMails.receipt.subject("$5.00"),
+    chineseMails.receipt.subject("$5.00"),
+  ]);
+});
 
 test("a mail arrives from no-reply in text and HTML, and its content is deleted", async () => {
   expect(await add()).toBe("added");
@@ -117,7 +145,11 @@ test("a mail arrives from no-reply in text and HTML, and its content is deleted"
 
 test("a mail whose transaction is rolled back is not sent", async () => {
   const rolledBack = database.db.transaction(async (tx) => {
-    await addServiceMail(tx, { ...CONTENT, kind: "receipt", to: TO, account: null }, new Date());
+    await addServiceMail(
+      tx,
+      { write: () => CONTENT, kind: "receipt", to: TO, account: null },
+      new Date(),
+    );
     throw new Error("rolled back");
   });
   await expect(rolledBack).rejects.toThrow("rolled back");
