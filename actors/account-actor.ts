@@ -132,7 +132,6 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   #decide(request: AdmissionRequest, isQuote: true): Promise<QuotedDecision>;
   async #decide(request: AdmissionRequest, isQuote: boolean): Promise<Decision | QuotedDecision> {
     let readsLeft = 2;
-    let known: AccessKey | null = null;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
       const key = access.document.keys.get(request.keyId);
@@ -140,10 +139,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#confirmUnknownKey(request.keyId);
         continue;
       }
-      if (request.isChosen === true && known !== null && haveOtherModels(key, known)) {
+      if (request.chosenFor !== undefined && haveOthers(key, request.chosenFor.patterns)) {
         throw new ModelsChanged(`${request.keyId} may call other models now`);
       }
-      known = key;
       const nowMs = this.deps.clock.now();
       if (readsLeft > 0 && lacksAllowance(access.document, nowMs)) {
         // Read the document again first: a key that was revoked meanwhile must not trigger the
@@ -409,8 +407,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 }
 
-function haveOtherModels({ models }: AccessKey, other: AccessKey): boolean {
-  return String(models) !== String(other.models);
+/** True if a key may call other models than those of the patterns. */
+function haveOthers({ models }: AccessKey, patterns: ModelPatterns): boolean {
+  return String(models) !== String(patterns);
 }
 
 /** The part of a request that decides access. */

@@ -38,8 +38,11 @@ export interface AdmissionRequest {
   readonly metadata: CallMetadata;
   /** The ids of further models that may serve the call, beside that of its metadata. */
   readonly standIns?: readonly string[] | undefined;
-  /** The service chose the models by `modelsOf`. If that has changed, `ModelsChanged` says so. */
-  readonly isChosen?: boolean | undefined;
+  /**
+   * What `modelsOf` said when the service chose the models. If the key may call others by now,
+   * `ModelsChanged` says so.
+   */
+  readonly chosenFor?: { readonly patterns: ModelPatterns } | undefined;
   /** The upper bound of the cost. */
   readonly bound: NanoUsd;
   readonly freeEligible: boolean;

@@ -31,7 +31,7 @@ export class Admission<
       scope: terms.scope,
       clientIp: call.clientIp,
       standIns: terms.standIns,
-      isChosen: terms.isChosen,
+      chosenFor: terms.chosenFor,
       metadata: {
         endpoint: call.endpoint,
         service: terms.service,
@@ -109,7 +109,9 @@ export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Pr
 export async function refuse(
   deps: CallDeps,
   call: Call,
-  terms: Pick<CallTerms, "scope" | "service" | "model"> & { readonly refusal: ApiError },
+  terms: Pick<CallTerms, "scope" | "service" | "model" | "chosenFor"> & {
+    readonly refusal: ApiError;
+  },
 ): Promise<never> {
   const decision = await admit(deps, call, { ...terms, ...NO_COST });
   if (decision.verdict === "refused") throw decision.error;

@@ -1,17 +1,24 @@
 // Leaves to a call the models that its key may call, where the service chooses among several.
 
-import { ModelsChanged } from "../../../actors/account.ts";
-import type { Call } from "../../calls/call.ts";
+import { type AdmissionRequest, ModelsChanged } from "../../../actors/account.ts";
+import type { Call, CallDeps } from "../../calls/call.ts";
 import { mayCallModel } from "../../core/access/key-limits.ts";
-import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
 
 /** Sanity limit: the models of a key never change this often during one request. */
 const CHOICES_MAX = 4;
 
+/** A call whose models the service chooses, best first. */
+interface Choice {
+  readonly models: readonly [ModelEntry, ...ModelEntry[]];
+  readonly chosenFor?: AdmissionRequest["chosenFor"];
+  readonly isWithinKey?: true;
+}
+
 /** A call, and the function that makes it. */
-interface Choosing<Result> {
-  readonly chat: ChatCall;
-  readonly run: (chat: ChatCall) => Promise<Result>;
+interface Choosing<Chosen extends Choice, Result> {
+  readonly chat: Chosen;
+  readonly run: (chat: Chosen) => Promise<Result>;
 }
 
 /**
@@ -19,26 +26,31 @@ interface Choosing<Result> {
  * its admission, it is made with the new ones. A call for which none is left keeps one, and its
  * admission refuses that.
  */
-export async function withinKey<Result>(
-  deps: ChatCallDeps,
+export async function withinKey<Chosen extends Choice, Result>(
+  deps: Pick<CallDeps, "accounts">,
   call: Call,
-  { chat, run }: Choosing<Result>,
+  { chat, run }: Choosing<Chosen, Result>,
 ): Promise<Result> {
   for (let choice = 1; choice < CHOICES_MAX; choice += 1) {
     try {
-      return await run({ ...(await narrowed(deps, call, chat)), isChosen: true });
+      return await run(await narrowed(deps, call, chat));
     } catch (error) {
       if (!(error instanceof ModelsChanged)) throw error;
     }
   }
-  return await run(await narrowed(deps, call, chat));
+  return await run({ ...(await narrowed(deps, call, chat)), chosenFor: undefined });
 }
 
-async function narrowed(deps: ChatCallDeps, call: Call, chat: ChatCall): Promise<ChatCall> {
+async function narrowed<Chosen extends Choice>(
+  deps: Pick<CallDeps, "accounts">,
+  call: Call,
+  chat: Chosen,
+): Promise<Chosen> {
   const { accountId, bucket, keyId } = call.identity;
   const patterns = await deps.accounts.of(accountId, bucket).modelsOf(keyId);
-  if (patterns === null) return chat;
+  const chosenFor = { patterns };
+  if (patterns === null) return { ...chat, chosenFor };
   const [best] = chat.models;
   const [first = best, ...others] = chat.models.filter(({ id }) => mayCallModel(patterns, id));
-  return { ...chat, models: [first, ...others], isWithinKey: true };
+  return { ...chat, chosenFor, models: [first, ...others], isWithinKey: true };
 }

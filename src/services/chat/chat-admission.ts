@@ -2,7 +2,13 @@
 // Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
 // several models can serve the call, the hold covers the most expensive one.
 
-import type { AccountView, Decision, Funds, Hold } from "../../../actors/account.ts";
+import type {
+  AccountView,
+  AdmissionRequest,
+  Decision,
+  Funds,
+  Hold,
+} from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
 import { Admission, admit } from "../../calls/admission.ts";
 import type { Call, CallDeps, CallTerms } from "../../calls/call.ts";
@@ -56,8 +62,8 @@ export interface ChatCall {
   readonly textBound?: number;
   /** True if the caller's cap of the cost lowered the output limit. */
   readonly isCostCapped?: true;
-  /** True if the service chose the models for the key of the call. */
-  readonly isChosen?: true;
+  /** The patterns of the key that the service chose the models for. */
+  readonly chosenFor?: AdmissionRequest["chosenFor"];
   /** True if the key allows only some of the models that the service would choose from. */
   readonly isWithinKey?: true;
 }
@@ -166,7 +172,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
       ...terms,
       tentative: false,
       counted: true,
-      isChosen: false,
+      chosenFor: undefined,
     });
     if (second.verdict === "admitted") return this.#fitContext(second.hold, terms.models, length);
     if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
@@ -332,7 +338,7 @@ function termsOf(
     tokens: promptTokens + outputMax,
     freeEligible: first.freeCreditEligible,
     standIns: models.length === 1 ? undefined : models.slice(1).map(({ id }) => id),
-    isChosen: chat.isChosen,
+    chosenFor: chat.chosenFor,
     stream: chat.stream,
     tentative: true,
     models,

@@ -45,7 +45,9 @@ export async function withinMaxCost(
     const [{ id: model }] = models;
     const promptTokens = textBound + mediaTokens;
     const refusal = tooExpensive(maxCost, promptTokens);
-    return await refuse(deps, call, { scope: "models", service: "models", model, refusal });
+    const { chosenFor } = chat;
+    const terms = { scope: "models", service: "models", model, chosenFor, refusal } as const;
+    return await refuse(deps, call, terms);
   }
   const maxTokens = Math.min(...fits.values());
   return {

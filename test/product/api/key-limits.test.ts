@@ -1,7 +1,9 @@
 // Tests the models and the end of a key at every door, and what a caller reads about them.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { ModelsChanged } from "../../../actors/account.ts";
 import type { KeyChange } from "../../../src/core/access/key-limits.ts";
+import { usd } from "../../../src/core/money/money.ts";
 import { AUTO_TERMS, GUIDE_MODEL } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { changeKey } from "../../../src/store/accounts/account-keys.ts";
@@ -16,6 +18,7 @@ import {
   wholeReply,
 } from "../../support/fakes/scripted-chat.ts";
 import type { AccountTerms, TestAccount } from "../../support/stores/accounts.ts";
+import { ask } from "../../support/stores/world.ts";
 
 const named = (id: string, more: object = {}) => ({ ...MODEL, id, ...more });
 const MODELS = [
@@ -215,6 +218,17 @@ describe("auto with a key of some models", () => {
     await change(account, { models: null });
     expect(await model()).toBe("fine-1");
   });
+});
+
+test("models that were chosen for others than the key has now are chosen again", async () => {
+  const account = await api.account({ paid: "5", models: ["*"] });
+  const call = (patterns: readonly string[] | null) =>
+    account.actor.admit(ask(account.keyId, usd("0"), { chosenFor: { patterns } }));
+  expect((await call(["*"])).verdict).toBe("admitted");
+  // This process knows of the change before the call asks.
+  for (const earlier of [["cheap-2"], null]) {
+    await expect(call(earlier)).rejects.toBeInstanceOf(ModelsChanged);
+  }
 });
 
 describe("a key that has ended or is disabled", () => {

@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
+import { changeKey } from "../../../src/store/accounts/account-keys.ts";
 import { errorOf } from "../../support/api/api-world.ts";
 import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { MODEL } from "../../support/api/models.ts";
@@ -11,6 +12,7 @@ import { sharedApi } from "../../support/api/shared-api.ts";
 import { jsonReply, moderationOf } from "../../support/fakes/fake-vectors.ts";
 import { startWireServer } from "../../support/fakes/wire/wire-server.ts";
 import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const server = await shared(startWireServer());
 const providers = [providerAt(server.url, { name: "ai" })];
@@ -83,6 +85,27 @@ test("an application has them too, at its own path", async () => {
   expect(await response.json()).toMatchObject({ model: "moderator", svc: { cost_usd: 0 } });
   const [entry] = await api.journal(account);
   expect(entry).toMatchObject({ metadata: { endpoint: `/api${PATH}` }, end: { status: 200 } });
+});
+
+/** Changes the models of the account's key. */
+async function change(account: TestAccount, models: readonly string[] | null): Promise<void> {
+  const { database, actors } = api.parts.stores;
+  await changeKey(database, { account: account.row.number, keyId: account.keyId, models });
+  await actors.of(account.id, account.bucket).configure();
+}
+
+test("without a model the first one that the key allows answers, and then others", async () => {
+  const account = await api.account({ models: ["second", "none-of-these"] });
+  const ask = async () => {
+    server.queue(jsonReply(moderationOf()));
+    const response = await api.postTo(PATH, account, { input: "A fare" });
+    return response.ok ? ((await response.json()) as { model: string }).model : response.status;
+  };
+  expect(await ask()).toBe("second");
+  await change(account, null);
+  expect(await ask()).toBe("moderator");
+  await change(account, ["none-of-these"]);
+  expect(await ask()).toBe(403);
 });
 
 test("each counts in the window of the key, and is refused when that is full", async () => {

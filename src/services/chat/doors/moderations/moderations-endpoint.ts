@@ -1,5 +1,6 @@
 // POST /v1/moderations, as OpenAI has it: free, where a provider of the operator has it (D-690).
 
+import type { AdmissionRequest } from "../../../../../actors/account.ts";
 import { takeHold } from "../../../../calls/admission.ts";
 import { NO_COST, outcomeOf } from "../../../../calls/call.ts";
 import { firstAnswer } from "../../../../calls/first-answer.ts";
@@ -22,6 +23,7 @@ import {
 } from "../../../../http/schema.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { withinKey } from "../../allowed-models.ts";
 import { type ChatCatalogue, type ModelEntry, servedUse } from "../../models/catalogue.ts";
 import type { OtherCall } from "../../protocols/provider.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
@@ -82,8 +84,10 @@ export const Moderations = named("Moderations", {
 });
 
 export interface ModerationCall {
-  readonly model: ModelEntry;
+  /** Several if the caller names none; the first one is asked. */
+  readonly models: readonly [ModelEntry, ...ModelEntry[]];
   readonly asked: OtherCall<readonly ModerationResult[]>;
+  readonly chosenFor?: AdmissionRequest["chosenFor"];
 }
 
 /** The call of a body. Throws `not_found` where no provider has moderations. */
@@ -93,11 +97,13 @@ export function prepareModeration(context: Context, { model: id, input }: Modera
   const offered = moderatorsOf(catalogue);
   const [first] = offered;
   if (first === undefined) throw new ApiError("not_found", NOT_CONFIGURED);
-  const chosen = offered.find((one) => !isPaused(pauses, one.id)) ?? first;
-  const model = modelFor("moderation", isAbsent(id) ? chosen.id : id, { catalogue, pauses });
-  context.model = model.id;
   const asked = { use: "moderation", body: { input }, read: resultsIn } as const;
-  return { model, asked };
+  const running = offered.filter((one) => !isPaused(pauses, one.id));
+  const named = isAbsent(id) ? (running[0] ?? first).id : id;
+  const model = modelFor("moderation", named, { catalogue, pauses });
+  context.model = model.id;
+  const others = isAbsent(id) ? running.filter((one) => one !== model) : [];
+  return { models: [model, ...others], asked } as const;
 }
 
 const NOT_CONFIGURED =
@@ -134,12 +140,20 @@ function unreadable(): RouteFailure {
 }
 
 /** Runs a call, which counts as one request and costs nothing, however it ends. */
-export async function runModeration(
+export async function runModeration(context: Context, moderation: ModerationCall): Promise<Json> {
+  if (moderation.models.length === 1) return await moderate(context, moderation);
+  const { deps, call } = context;
+  const run = (chosen: ModerationCall) => moderate(context, chosen);
+  return await withinKey(deps.calls, call, { chat: moderation, run });
+}
+
+async function moderate(
   context: Context,
-  { model, asked }: ModerationCall,
+  { models: [model], asked, chosenFor }: ModerationCall,
 ): Promise<Json> {
   const { deps, call } = context;
-  const free = { ...NO_COST, isBrief: false };
+  context.model = model.id;
+  const free = { ...NO_COST, isBrief: false, chosenFor };
   const terms = { scope: "models", service: "models", model: model.id, ...free } as const;
   const hold = await takeHold(deps.calls, call, terms);
   try {
