@@ -24,10 +24,12 @@ export function showIn(chosen: Language): boolean {
   document.cookie = cookie;
   const [kept = ""] = cookie.split(";", 1);
   if (!document.cookie.split("; ").includes(kept)) return false;
-  // An address that names a language would choose it again.
+  // An address that names a language would choose it again. The router follows changes of the
+  // history, so the address is changed by loading the page.
   const address = new URL(window.location.href);
+  const isNamed = address.searchParams.has(LANGUAGE_FIELD);
   address.searchParams.delete(LANGUAGE_FIELD);
-  window.history.replaceState(null, "", address);
-  window.location.reload();
+  if (isNamed) window.location.replace(address);
+  else window.location.reload();
   return true;
 }
