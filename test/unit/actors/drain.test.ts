@@ -13,7 +13,7 @@ import { ask, DONE, openAccount, openWorld, usd, walletOf } from "../../support/
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
-setDefaultTimeout(24_000 * ROUNDS);
+setDefaultTimeout(60_000 * ROUNDS);
 const BOUND = usd("0.37");
 /** $5 free and $20 paid hold 67 times $0.37, and 21 cents more. */
 const PASS = 67;
