@@ -2,7 +2,7 @@
 // document, with which every process forgets the runs that it knows (D-788).
 
 import { and, asc, count, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
-import { OPEN_RUNS_MAX, type Run } from "../../core/access/runs.ts";
+import { OPEN_RUNS_MAX, RUN_NAME, type Run } from "../../core/access/runs.ts";
 import { SECOND_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
@@ -61,8 +61,9 @@ const COLUMNS = {
   keyName: keys.name,
 } as const;
 
-/** A run of an account by its id; null if it has none. */
+/** A run of an account by its id; null if it has none, as for a text that is no id. */
 export async function findRun(tx: Queries, account: number, id: string): Promise<RunRow | null> {
+  if (!RUN_NAME.test(id)) return null;
   const [row] = await tx
     .select(COLUMNS)
     .from(runs)

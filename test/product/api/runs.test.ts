@@ -1,0 +1,40 @@
+// Tests the header and the endpoints of runs with wrong values.
+
+import { afterEach, expect, test } from "bun:test";
+import { chatBody, errorOf } from "../../support/api/api-world.ts";
+import { sharedApi } from "../../support/api/shared-api.ts";
+
+const api = await sharedApi();
+afterEach(() => api.reset());
+
+test.each(["a%00b", "none", "%F0%9F%99%82", "x".repeat(300)])(
+  "the run %s does not exist, for a reader and for a change",
+  async (id) => {
+    const account = await api.account();
+    const path = `/v1/runs/${id}`;
+    expect(await errorOf(await api.get(path, account))).toMatchObject({ code: "run_not_found" });
+    const change = await api.postTo(path, account, { paused: true });
+    expect([change.status, await errorOf(change)]).toMatchObject([404, { code: "run_not_found" }]);
+  },
+);
+
+test.each([
+  ["", "begins with the id"],
+  ["a b", "begins with the id"],
+  ["one; max-usd=0", "max-usd must be"],
+  ["one; max-usd=2; max-usd=3", "has max-usd twice"],
+  ["one; ttl=59", "ttl must be"],
+  ["one; ttl=1e3", "ttl must be"],
+  ["one; step=a b", "step must be"],
+  ["one; budget=2", "has no 'budget'"],
+])("the header '%s' is refused with its fault, and begins no run", async (header, words) => {
+  const account = await api.account({ paid: "5" });
+  const reply = await api.post(account, chatBody(), { headers: { "x-svc-run": header } });
+  expect(reply.status).toBe(400);
+  expect(await errorOf(reply)).toMatchObject({
+    code: "invalid_parameter",
+    message: expect.stringContaining(words),
+  });
+  const { sql } = api.parts.stores.database;
+  expect(await sql`SELECT FROM runs WHERE account = ${account.row.number}`).toHaveLength(0);
+});
