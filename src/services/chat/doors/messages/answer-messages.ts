@@ -7,6 +7,7 @@ import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { modelsOfText } from "../../media/model-images.ts";
+import { mediaTokens, modelsTaking } from "../../media/model-media.ts";
 import { modelNamed } from "../../models/catalogue.ts";
 import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
 import { promptTokens } from "../count-tokens.ts";
@@ -34,7 +35,7 @@ export function prepareMessages(
   context.model = modelNamed(catalogue, model)?.id ?? null;
   const { accountId: account } = call.identity;
   const { svcMembers, ...chosen } = choose(deps, { model, request, catalogue, account });
-  const models = modelsOfText(chosen.models);
+  const models = modelsTaking(modelsOfText(chosen.models), request.media);
   return {
     models,
     request: withThinking(request, fields, models),
@@ -74,7 +75,9 @@ export function answerMessages(
 ): Answer {
   if (result instanceof ChatStream) {
     const meta = metaOf(context, message, result.served);
-    const countPrompt = () => promptTokens(context, message.request);
+    const { request } = message;
+    const media = mediaTokens(result.served.model, request.media);
+    const countPrompt = async () => (await promptTokens(context, request)) + media;
     return { events: new MessagesFrames(result, { ...meta, countPrompt }) };
   }
   return { json: result.reply, costUsd: toDecimal(result.charged) };

@@ -17,9 +17,9 @@ export const MESSAGES_DESCRIPTION = `Compatible with Anthropic's Messages. A mod
 speaks this form gets the request as it was sent: blocks, their order, cache marks and known names
 in \`anthropic-beta\`. For other models it is converted, and \`svc.ignored\` names what has no
 effect there. The query is not read. With \`stream\` each event has its name in an \`event:\` line,
-the first one has the tokens of the prompt, and the last one, \`message_stop\`, has \`svc\`. Tools
-that the provider would run, images and PDFs are refused by name. Charges, limits and what happens
-to a call whose caller leaves are those of chat completions.`;
+the first one has the tokens of the prompt, and the last one, \`message_stop\`, has \`svc\`. Images
+and PDFs go to models that take them; tools that the provider would run are refused by name.
+Charges, limits and what happens to a call whose caller leaves are those of chat completions.`;
 
 export const COUNT_DESCRIPTION = `Costs nothing, and counts as one request. The count is that of
 our tokenizer. A prompt of more than 256 KB is estimated.`;

@@ -3,6 +3,8 @@
 
 import { copyJson, invalid } from "../../../../http/body/checks.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { ContentPart, MediaPart } from "../../media/media-part.ts";
+import { readImage, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
 import { isSealed, openedExtra } from "../sealed-extra.ts";
 import type {
@@ -17,6 +19,8 @@ import type {
 const BLOCK_BREAK = "\n\n";
 /** Other forms have no field for a failed result. */
 const FAILED = "Error: ";
+/** Servers refuse a result without any text. */
+const SHOWN_BELOW = "The result is shown below.";
 
 /** The messages of a conversation, the instructions first. */
 export function toChatMessages({
@@ -41,50 +45,87 @@ function converse(message: MessageFields, param: string): ChatMessage[] {
     : [assistantMessage(content as readonly AssistantBlock[])];
 }
 
-/** The results of tools come before the text beside them, as chat servers require it. */
+/**
+ * The results of tools come before the parts beside them, as chat servers require it. Their media
+ * come after them, since chat allows media in messages of users only.
+ */
 function userMessages(blocks: readonly UserBlock[], param: string): ChatMessage[] {
   const results: ChatMessage[] = [];
-  const texts: string[] = [];
+  const parts: ContentPart[] = [];
   blocks.forEach((block, index) => {
     const place = `${param}[${index}]`;
-    if (block.type !== "tool_result") texts.push(blockText(block, place));
+    if (block.type !== "tool_result") parts.push(...blockParts(block, place));
     else {
       const { tool_use_id, content, is_error } = block;
-      const said = resultText(content ?? "", `${place}.content`);
-      const text = is_error === true ? FAILED + said : said;
+      const shown = resultParts(content ?? "", `${place}.content`);
+      const media = shown.filter(({ type }) => type === "media");
+      const said = textOf(shown);
+      const whole = said === "" && media.length > 0 ? SHOWN_BELOW : said;
+      const text = is_error === true ? FAILED + whole : whole;
       results.push({ role: "tool", content: text, tool_call_id: tool_use_id });
+      parts.push(...media);
     }
   });
-  const user: ChatMessage = { role: "user", content: texts.join(BLOCK_BREAK) };
-  return texts.length === 0 && results.length > 0 ? results : [...results, user];
+  if (parts.length === 0 && results.length > 0) return results;
+  const hasMedia = parts.some(({ type }) => type === "media");
+  return [...results, { role: "user", content: hasMedia ? parts : textOf(parts) }];
+}
+
+function textOf(parts: readonly ContentPart[]): string {
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.join(BLOCK_BREAK);
 }
 
 type ResultContent = NonNullable<Extract<UserBlock, { type: "tool_result" }>["content"]>;
 
-function resultText(content: ResultContent, param: string): string {
-  if (typeof content === "string") return content;
-  return content.map((block, index) => blockText(block, `${param}[${index}]`)).join(BLOCK_BREAK);
+function resultParts(content: ResultContent, param: string): readonly ContentPart[] {
+  if (typeof content === "string") return content === "" ? [] : [toText(content)];
+  return content.flatMap((block, index) => blockParts(block, `${param}[${index}]`));
 }
 
-function blockText(block: Exclude<UserBlock, { type: "tool_result" }>, param: string): string {
+const toText = (text: string): ContentPart => ({ type: "text", text });
+
+function blockParts(
+  block: Exclude<UserBlock, { type: "tool_result" }>,
+  param: string,
+): readonly ContentPart[] {
   switch (block.type) {
     case "text":
-      return block.text;
+      return [toText(block.text)];
     case "search_result":
-      return [block.title, block.source, joinedBlocks(block.content)].join("\n");
+      return [toText([block.title, block.source, joinedBlocks(block.content)].join("\n"))];
+    case "image":
+      return [imageOf(block, `${param}.source`)];
     default:
-      return mediaText(block, param);
+      return documentParts(block, `${param}.source`);
   }
 }
 
-/** The text of a document. Images and PDFs are not served yet. */
-function mediaText(block: MediaBlock, param: string): string {
-  const { type, data, content } = block.source;
-  if (block.type === "document" && type === "text") return withTitle(block, data ?? "");
-  if (block.type === "document" && type === "content")
-    return withTitle(block, joinedBlocks(content ?? ""));
-  const rule = "is not supported: send text, or a document whose source is text";
-  throw invalid(`${param}.source.type`, rule);
+function imageOf({ source }: Extract<MediaBlock, { type: "image" }>, param: string): MediaPart {
+  const { type, media_type: mediaType, data, url } = source;
+  if (type === "url") return readImage({ url: url ?? "", param: `${param}.url` });
+  if (type !== "base64") throw invalid(`${param}.type`, "must be 'base64' or 'url'");
+  return readImage({ url: dataUrl(mediaType, data), param: `${param}.data` });
+}
+
+/** A document of text is text to every server; other media are PDFs. */
+function documentParts(
+  block: Extract<MediaBlock, { type: "document" }>,
+  param: string,
+): readonly ContentPart[] {
+  const { type, media_type: mediaType, data, content } = block.source;
+  if (type === "text") return [toText(withTitle(block, data ?? ""))];
+  if (type === "content") return [toText(withTitle(block, joinedBlocks(content ?? "")))];
+  if (type !== "base64") {
+    throw invalid(`${param}.type`, "must be 'base64', 'text' or 'content'");
+  }
+  const url = dataUrl(mediaType, data);
+  const pdf = readPdf({ url, param: `${param}.data`, fileName: block.title ?? null });
+  return [...(block.context ? [toText(block.context)] : []), pdf];
+}
+
+function dataUrl(mediaType: string | null | undefined, data: string | null | undefined): string {
+  return `data:${mediaType ?? ""};base64,${data ?? ""}`;
 }
 
 function withTitle(block: Extract<MediaBlock, { type: "document" }>, said: string): string {

@@ -3,8 +3,10 @@
 
 import { copyJson, isAbsent } from "../../../../http/body/checks.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
+import { mediaOf } from "../../media/media-part.ts";
 import type { Models } from "../../models/auto-router.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
+import { notTooMany } from "../completions/chat-request.ts";
 import type { CountedRequest } from "../count-tokens.ts";
 import { withEffort } from "../reasoning-effort.ts";
 import {
@@ -20,7 +22,14 @@ import { toChatMessages } from "./messages-prompt.ts";
 export function toCountedRequest(fields: CountFields): CountedRequest {
   const { tools } = fields;
   if (!isAbsent(tools)) checkTools(tools);
-  return { messages: toChatMessages(fields), maxTokens: 1, parameters: toolParameters(fields) };
+  const messages = toChatMessages(fields);
+  const media = mediaOf(messages);
+  return {
+    messages,
+    maxTokens: 1,
+    parameters: toolParameters(fields),
+    ...(media !== undefined && { media: notTooMany(media) }),
+  };
 }
 
 /** The whole request. Throws an `invalid_parameter` that names the field. */

@@ -79,7 +79,7 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
     own: {
       form: "responses",
       body: forwardedBody(fields, items),
-      lost: [...lostFields(fields), ...unknown.filter(isDeep)],
+      lost: [...lostFields(fields), ...lostThoughts(items), ...unknown.filter(isDeep)],
       only: onlyFields(items),
       hiddenTokensMax: hiddenBytes(items) + disallowedBytes(tools, counted.parameters.tools),
     },
@@ -197,6 +197,13 @@ function lostFields(fields: ResponsesFields): readonly string[] {
     ...(isAbsent(alternatives) || alternatives === 0 ? [] : ["top_logprobs"]),
     ...(include?.includes(LOGPROBS) === true ? [`include: ${LOGPROBS}`] : []),
   ];
+}
+
+/** Only the provider that sealed a thought can read it. */
+function lostThoughts(items: readonly PlacedItem[]): readonly string[] {
+  const isForeign = ({ item }: PlacedItem) =>
+    item.type === "reasoning" && !!item.encrypted_content && !isSealed(item.encrypted_content);
+  return items.some(isForeign) ? ["input[].encrypted_content"] : [];
 }
 
 const LOGPROBS = "message.output_text.logprobs";
