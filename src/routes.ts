@@ -25,6 +25,7 @@ import { type LimitsDeps, setAccountBudget, setCap, setKeyBudget } from "./conso
 import type { BillingDeps } from "./console/money/billing.ts";
 import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/money/cards.ts";
 import { charge, checkout, topUp } from "./console/money/top-ups.ts";
+import { redeemVoucher } from "./console/money/vouchers.ts";
 import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people/people-endpoints.ts";
 import {
   callFromPlayground,
@@ -146,6 +147,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   removeCard,
   enableAutoTopUp,
   disableAutoTopUp,
+  redeemVoucher,
   callFromPlayground,
   estimateFromPlayground,
   ...RUN_ENDPOINTS,

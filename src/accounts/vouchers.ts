@@ -1,5 +1,5 @@
-// Makes and redeems vouchers for an operator. A redemption is committed in Postgres, then given to
-// Redis; repeating it gives nothing more.
+// Makes vouchers, and redeems them for operators and for the people of an account. A redemption is
+// committed in Postgres, then given to Redis; repeating it gives nothing more.
 
 import { newVoucherCode, voucherDigest } from "../core/access/voucher-codes.ts";
 import { AdministrationError } from "../core/errors.ts";
@@ -48,16 +48,21 @@ export type Redeemed = Done & {
   readonly isRepeated: boolean;
 };
 
+/** Who redeems a code, as the ledger names them, and what they are recognised by. */
+export type Redeemer = Pick<Parameters<typeof redeemVoucher>[1], "actor" | "marksFor">;
+
+const OPERATOR: Redeemer = { actor: "operator", marksFor: null };
+
 /** Redeems a code, as it was typed, for an account. @throws AdministrationError */
 export async function redeem(
   deps: AdministrationDeps,
   accountId: string,
-  code: string,
+  { code, by = OPERATOR }: { readonly code: string; readonly by?: Redeemer },
 ): Promise<Redeemed> {
   const account = await findAccount(deps, accountId);
   const digest = digestOf(code);
   const now = new Date(deps.now());
-  const terms = { account, digest, now, actor: "operator", also: deps.also };
+  const terms = { account, digest, now, ...by, also: deps.also };
   const result = await explained(account, redeemVoucher(deps.accounts.deps.database, terms));
   if (!("amount" in result)) throw refused(result.is);
   const { amount, operation, is } = result;
@@ -70,6 +75,8 @@ const WORDS: Readonly<Record<VoucherRefusal, string>> = {
   ended: "The voucher has ended",
   exhausted: "The voucher was redeemed as often as it can be",
   tier: "The voucher is not for the tier of this account",
+  person: "The voucher is for one person once, and was redeemed from this inbox, network or device",
+  disposable: "The voucher is not for inboxes that are thrown away",
 };
 
 function refused(reason: VoucherRefusal): AdministrationError {

@@ -18,6 +18,8 @@ import {
   Billing,
   type BillingStores,
   billingReply,
+  PaymentDocuments,
+  paymentDocumentsReply,
 } from "../readings/billing.ts";
 import { focusPages } from "../readings/focus/focus.ts";
 import { Keys, keysReply } from "../readings/keys.ts";
@@ -59,6 +61,18 @@ const billing = accountEndpoint({
   description: `Of top-ups and payments the newest ${BILLING_ROWS_MAX}.`,
   ...replyWith(Billing, { summary: "An account with a saved card" }),
   run: ({ deps, account }: Context) => billingReply(deps, account),
+});
+
+const paymentDocuments = accountEndpoint({
+  id: "listPaymentDocuments",
+  method: "GET",
+  path: `${PATH}/payments/{payment}/documents`,
+  role: "viewer",
+  summary: "List the invoice of a payment and its credit notes",
+  description: "They are the provider's. A payment by a saved card has none.",
+  ...replyWith(PaymentDocuments, { summary: "An invoice" }),
+  run: ({ deps, account, params }: Context) =>
+    paymentDocumentsReply(deps, account, params.payment ?? ""),
 });
 
 const keys = accountEndpoint({
@@ -252,6 +266,7 @@ export const READINGS = [
   keys,
   limits,
   billing,
+  paymentDocuments,
   overview,
   usage,
   usageCsv,

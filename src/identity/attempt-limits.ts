@@ -94,6 +94,8 @@ const ATTEMPT_LIMITS = {
     address: { limit: 30, minutes: 10 },
     inbox: { limit: WRONG_FACTORS_MAX, minutes: LOCKED_SECONDS / 60 },
   },
+  // A code has 120 random bits; the limits keep a person from trying lists of them.
+  redeem_voucher: { address: { limit: 30, minutes: HOUR }, inbox: { limit: 20, minutes: HOUR } },
   use_passkey: { address: { limit: 60, minutes: 10 } },
   use_sso: { address: { limit: 60, minutes: 10 } },
   open_link: { address: { limit: 60, minutes: HOUR } },

@@ -312,13 +312,34 @@ export class Identity implements People, AttemptLimitsDeps {
     email: string,
     request: Visitor & { readonly headers: Headers; readonly clientIp: string },
   ): Pick<SignUpOrigin, "marks" | "isDisposable"> {
-    const { headers, clientIp, isLocal } = request;
-    const { id: device } = deviceOf(headers, this.origin, this.services.random);
-    const network = isLocal ? null : signUpNetworkOf(clientIp);
     return {
-      marks: this.#marks("allowance", { email, network, device }),
+      marks: this.#marks("allowance", this.#marked(email, request)),
       isDisposable: isDisposable(email),
     };
+  }
+
+  /** What recognises a person who redeems a code of a batch that is for each person once. */
+  voucherMarks(
+    email: string,
+    request: Visitor & { readonly headers: Headers; readonly clientIp: string },
+  ): (batch: string) => Pick<SignUpOrigin, "marks" | "isDisposable"> {
+    const marked = this.#marked(email, request);
+    return (batch) => ({
+      marks: this.#marks(`voucher ${batch}`, marked),
+      isDisposable: isDisposable(email),
+    });
+  }
+
+  #marked(
+    email: string,
+    {
+      headers,
+      clientIp,
+      isLocal,
+    }: Visitor & { readonly headers: Headers; readonly clientIp: string },
+  ): Marked {
+    const { id: device } = deviceOf(headers, this.origin, this.services.random);
+    return { email, network: isLocal ? null : signUpNetworkOf(clientIp), device };
   }
 
   async membership(personId: string, accountId: string): Promise<Membership | null> {
@@ -376,7 +397,10 @@ export class Identity implements People, AttemptLimitsDeps {
     return { marks, isDisposable: isDisposable(email), actor };
   }
 
-  #marks(purpose: "grant" | "allowance", { email, network, device }: Marked): GrantMark[] {
+  #marks(
+    purpose: "grant" | "allowance" | `voucher ${string}`,
+    { email, network, device }: Marked,
+  ): GrantMark[] {
     const { secrets, countsNetworks } = this.config;
     const marked = { inbox: inboxOf(email), network: countsNetworks ? network : null, device };
     return Object.entries(marked).flatMap(([kind, text]): GrantMark[] =>

@@ -4,7 +4,12 @@ import { readAccountSummary } from "../accounts/account-summary.ts";
 import { RUNS } from "../console/run-lists.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
-import { Billing, billingReply } from "../readings/billing.ts";
+import {
+  Billing,
+  billingReply,
+  PaymentDocuments,
+  paymentDocumentsReply,
+} from "../readings/billing.ts";
 import { Keys, keysReply } from "../readings/keys.ts";
 import { OperatorAccount, operatorAccountJson } from "../readings/operator-account.ts";
 import { overviewReply } from "../readings/overview.ts";
@@ -41,6 +46,20 @@ const billing = operatorEndpoint({
   summary: "Show payments, top-ups and cards of an account",
   ...replyWith(Billing, { summary: "An account with a card" }),
   run: async (context: Context) => await billingReply(context.deps, await accountOf(context)),
+});
+
+const paymentDocuments = operatorEndpoint({
+  id: "listAccountPaymentDocuments",
+  method: "GET",
+  path: `${ACCOUNT_PATH}/payments/{payment}/documents`,
+  summary: "List the invoice of a payment of an account and its credit notes",
+  ...replyWith(PaymentDocuments, { summary: "An invoice" }),
+  run: async (context: Context) =>
+    await paymentDocumentsReply(
+      context.deps,
+      await accountOf(context),
+      context.params.payment ?? "",
+    ),
 });
 
 const keys = operatorEndpoint({
@@ -83,4 +102,12 @@ const receipt = operatorEndpoint({
   },
 });
 
-export const ACCOUNT_READINGS = [account, billing, keys, requests, runs, receipt] as const;
+export const ACCOUNT_READINGS = [
+  account,
+  billing,
+  paymentDocuments,
+  keys,
+  requests,
+  runs,
+  receipt,
+] as const;

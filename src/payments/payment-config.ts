@@ -31,7 +31,8 @@ export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null
   checkPlans(plans);
   const kind = PROVIDER_KINDS.find((one) => isSet(settingsOf(one)));
   if (kind === undefined) return null;
-  const { secretKey, webhookSecrets, returnUrl, apiBase, automaticTax } = settingsOf(kind);
+  const { secretKey, webhookSecrets, returnUrl, apiBase, automaticTax, invoices } =
+    settingsOf(kind);
   if (secretKey === null) throw missing(kind, "secretKey");
   if (webhookSecrets === null) throw missing(kind, "webhookSecrets");
   if (returnUrl === null) throw missing(kind, "returnUrl");
@@ -44,6 +45,7 @@ export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null
     terms,
     plans,
     automaticTax,
+    invoices,
     returnUrl: returnUrl.href,
   });
 }

@@ -14,10 +14,13 @@ export interface ProviderSettings {
   readonly apiBase: URL | null;
   /** The provider computes and adds taxes. */
   readonly automaticTax: boolean;
+  /** The provider makes an invoice of each page that is paid, for companies. */
+  readonly invoices: boolean;
 }
 
 /** The settings of a configured provider. */
-export interface ProviderOptions extends Pick<ProviderSettings, "apiBase" | "automaticTax"> {
+export interface ProviderOptions
+  extends Pick<ProviderSettings, "apiBase" | "automaticTax" | "invoices"> {
   readonly name: ProviderName;
   readonly secretKey: string;
   /** The current one, then one that still counts while it is being replaced. */

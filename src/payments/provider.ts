@@ -148,10 +148,32 @@ export interface RefundTerms {
   readonly attempt: number;
 }
 
+export interface CreditNoteTerms {
+  /** The provider's own id of the refund. */
+  readonly refund: string;
+  /** The key of the refund, which the credit note bears too. */
+  readonly key: string;
+}
+
+export const DOCUMENT_KINDS = ["invoice", "credit_note"] as const;
+
+/** A document about a payment that its provider has issued. */
+export interface PaymentDocument {
+  readonly kind: (typeof DOCUMENT_KINDS)[number];
+  /** The number that the provider printed on it; null if it has none. */
+  readonly number: string | null;
+  readonly amount: NanoUsd;
+  readonly issuedAt: Date;
+  /** The address of the PDF, which ends after some time. */
+  readonly url: string;
+}
+
 export interface PaymentProvider {
   readonly name: ProviderName;
   /** True if the provider computes taxes and adds them to the amount. */
   readonly addsTax: boolean;
+  /** True if the provider makes an invoice of each page that is paid. */
+  readonly issuesInvoices: boolean;
   /** Makes a customer, each time another one; the first that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
   /** Makes the page; asked again for the same top-up, it answers the same one. */
@@ -176,6 +198,13 @@ export interface PaymentProvider {
    * @throws RefundRefused, ProviderAway
    */
   refund(intent: string, terms: RefundTerms): Promise<string>;
+  /**
+   * Issues the credit note of a refund of a payment that has an invoice, unless it is there; false
+   * if there is none to issue. @throws ProviderAway
+   */
+  issueCreditNote(intent: string, terms: CreditNoteTerms): Promise<boolean>;
+  /** The invoice of a payment, then its credit notes; none if it has no invoice. */
+  documentsOf(intent: string): Promise<readonly PaymentDocument[]>;
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */
   verifyEvent(body: string, signature: string): Promise<ProviderEvent>;

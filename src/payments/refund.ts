@@ -12,7 +12,7 @@ import {
 } from "../store/payments/refund-attempts.ts";
 import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
 import { BROKEN_OFF_MS } from "./charge.ts";
-import { ProviderAway, RefundRefused } from "./provider.ts";
+import { type CreditNoteTerms, ProviderAway, RefundRefused } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
@@ -58,22 +58,24 @@ export async function refundTopUp(
  * and still no refund is there, another attempt is made by a key of its own (D-507).
  */
 async function refundOnce(
-  { provider, topUps, now }: PaymentDeps,
+  deps: PaymentDeps,
   { topUp, intent }: { readonly topUp: TopUp; readonly intent: string },
   { amount, reference }: RefundOrder,
 ): Promise<void> {
+  const { provider, topUps, now } = deps;
   const { database } = topUps.deps;
   const ref = { topUp: topUp.number, reference };
   const first = await orderRefund(database, ref, amount);
   if (first.amount !== amount) {
     throw new RefundRefused("reused", "A refund was ordered by this id with another amount");
   }
-  if (first.refund !== null) return;
   const key = `${topUp.id}-refund-${reference}`;
+  if (first.refund !== null) return await credit(deps, intent, { refund: first.refund, key });
   for (let { attempt } = first; ; ) {
     try {
       const made = await provider.refund(intent, { amount, key, attempt });
-      return await refundMade(database, ref, made);
+      await refundMade(database, ref, made);
+      return await credit(deps, intent, { refund: made, key });
     } catch (error) {
       if (error instanceof RefundRefused) await dropRefund(database, ref);
       if (!(error instanceof ProviderAway && error.isSaved)) throw error;
@@ -86,6 +88,25 @@ async function refundOnce(
       if (next === null) throw error;
       attempt = next;
     }
+  }
+}
+
+/**
+ * Has the credit note issued where the payment has an invoice. The refund stands without it: if the
+ * provider is away, a repeat of the order issues it.
+ */
+async function credit(
+  { provider, log }: PaymentDeps,
+  intent: string,
+  terms: CreditNoteTerms,
+): Promise<void> {
+  if (!provider.issuesInvoices) return;
+  try {
+    const isIssued = await provider.issueCreditNote(intent, terms);
+    log.info({ ...terms, isIssued }, "The credit note of a refund was looked after");
+  } catch (error) {
+    if (!(error instanceof ProviderAway)) throw error;
+    log.warn({ ...terms, err: error }, "A refund has no credit note yet: repeat its order");
   }
 }
 

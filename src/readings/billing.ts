@@ -1,7 +1,8 @@
-// Reads the balance of an account and its ways to pay: payments, cards, top-ups and the automatic
-// top-up.
+// Reads the balance of an account and its ways to pay: payments with their invoices, cards, top-ups
+// and the automatic top-up.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
+import { AdministrationError, ApiError } from "../core/errors.ts";
 import { CONSENT_VERSION, consentText } from "../core/money/consent.ts";
 import { min, subtract, toDecimal, ZERO } from "../core/money/money.ts";
 import { DISPUTE_STATES } from "../core/money/payment-credit.ts";
@@ -22,6 +23,7 @@ import {
   word,
 } from "../core/records.ts";
 import { autoSettingsOf } from "../payments/auto-settings.ts";
+import { DOCUMENT_KINDS, type PaymentDocument, ProviderAway } from "../payments/provider.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { AutoTopUp as AutoTopUpRow } from "../store/payments/auto-top-ups.ts";
@@ -76,6 +78,10 @@ const PaymentLine = {
   dispute: nullable(word(DISPUTE_STATES, { sample: "open" }), { sample: null }),
   paid_at: time({ sample: "2026-11-12T10:00:00.000Z" }),
   receipt_url: nullable(text({ sample: "https://pay.example/receipts/1" }), { sample: null }),
+  may_have_invoice: flag({
+    about: "Whether the provider makes invoices of such payments; older ones may have none",
+    sample: false,
+  }),
 };
 
 const Card = {
@@ -186,7 +192,7 @@ export async function billingReply(
     payments: payments
       .toReversed()
       .slice(0, BILLING_ROWS_MAX)
-      .map((one) => paymentJson(one, topUps)),
+      .map((one) => paymentJson(one, topUps, cashier)),
     ...(await cardsOf(cashier, account)),
   };
 }
@@ -236,14 +242,20 @@ export function topUpJson(topUp: TopUpRow): WireOf<typeof TopUp> {
   return writeTopUp({ ...topUp, url: topUp.status === "open" ? topUp.url : null });
 }
 
-/** A payment, with the kind of the top-up that brought it. */
+/**
+ * A payment, with the kind of the top-up that brought it. Only pages that were paid have invoices.
+ */
 function paymentJson(
   payment: Payment,
   topUps: readonly TopUpRow[],
+  cashier: PaymentDeps | null,
 ): BillingReply["payments"][number] {
   const { provider, providerRef } = payment;
   const topUp = topUps.find((one) => one.provider === provider && one.intent === providerRef);
-  return writePayment({ ...payment, kind: providerRef === null ? null : (topUp?.kind ?? null) });
+  const kind = providerRef === null ? null : (topUp?.kind ?? null);
+  const mayHaveInvoice =
+    kind === "checkout" && cashier?.provider.name === provider && cashier.provider.issuesInvoices;
+  return writePayment({ ...payment, kind, mayHaveInvoice });
 }
 
 function cardJson(card: SavedCard): BillingReply["cards"][number] {
@@ -253,4 +265,52 @@ function cardJson(card: SavedCard): BillingReply["cards"][number] {
 
 export function autoJson(auto: AutoTopUpRow | null): BillingReply["auto"] {
   return auto === null ? null : writeAuto({ ...auto, card: auto.cardId });
+}
+
+const RETRY_SECONDS = 10;
+
+const Document = {
+  kind: word(DOCUMENT_KINDS, { sample: "invoice" }),
+  number: nullable(text({ about: "As the provider printed it", sample: "KETTLE-0001" })),
+  amount_usd: usd({ about: "With fee and tax", sample: "26.05" }),
+  issued_at: time({ sample: "2026-11-12T10:00:01.000Z" }),
+  url: text({
+    about: "The PDF; the address ends after some time",
+    sample: "https://pay.example/invoices/1.pdf",
+  }),
+};
+
+export const PaymentDocuments = { documents: listOf(nested(Document)) };
+export type PaymentDocumentsReply = WireOf<typeof PaymentDocuments>;
+
+const documentJson = jsonFrom(Document);
+
+/**
+ * The documents of a payment of an account; none if it has no invoice.
+ * @throws AdministrationError without such a payment, ApiError while the provider is away
+ */
+export async function paymentDocumentsReply(
+  { administration, cashier }: BillingStores,
+  account: AccountRow,
+  id: string,
+): Promise<PaymentDocumentsReply> {
+  const payments = await administration.payments.list(account);
+  const payment = payments.find((one) => one.id === id);
+  if (payment === undefined) {
+    throw new AdministrationError("not_found", `There is no payment ${id}`);
+  }
+  const { provider, providerRef } = payment;
+  if (cashier === null || providerRef === null || provider !== cashier.provider.name) {
+    return { documents: [] };
+  }
+  try {
+    const documents = await cashier.provider.documentsOf(providerRef);
+    return { documents: documents.map((one: PaymentDocument) => documentJson(one)) };
+  } catch (error) {
+    if (!(error instanceof ProviderAway)) throw error;
+    throw new ApiError("service_unavailable", "The payment provider does not answer. Try again", {
+      retryAfterSeconds: RETRY_SECONDS,
+      cause: error,
+    });
+  }
 }

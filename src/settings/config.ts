@@ -279,6 +279,7 @@ function paymentsOf(values: Values<typeof PAYMENT_VARIABLES>): PaymentConfig | n
           returnUrl: values[variables.returnUrl],
           apiBase: values[variables.apiBase],
           automaticTax: values[variables.automaticTax],
+          invoices: values[variables.invoices],
         };
       },
       terms: {

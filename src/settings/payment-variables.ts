@@ -29,6 +29,11 @@ export const PAYMENT_VARIABLES = {
     default: "false",
     about: "whether Stripe Tax computes taxes and adds them to what is paid",
   },
+  STRIPE_INVOICES: {
+    kind: flag,
+    default: "false",
+    about: "whether pages ask for address and tax id, and Stripe makes an invoice of each payment",
+  },
   TOP_UP_FEE_PERCENT: {
     kind: percentage,
     default: "0",

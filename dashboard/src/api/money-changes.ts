@@ -3,6 +3,7 @@
 import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
 import type { KeyLimitsFields, NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
+import type { RedeemedVoucherReply } from "../../../src/console/money/billing-schema.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { RunReply } from "../../../src/console/run-lists.ts";
 import type { RunFields } from "../../../src/console/runs.ts";
@@ -59,6 +60,11 @@ export async function startCheckout(
 ): Promise<StartedTopUpReply> {
   const body = { amount_usd: usd, save_card: saveCard };
   return await post<StartedTopUpReply>(ofAccount(account, "top-ups/checkout"), body);
+}
+
+/** Redeems a voucher by its code, as it was typed. */
+export async function redeemVoucher(account: string, code: string): Promise<RedeemedVoucherReply> {
+  return await post<RedeemedVoucherReply>(ofAccount(account, "vouchers/redeem"), { code });
 }
 
 /** Charges a saved card; the same `request` never makes two top-ups. */

@@ -5,7 +5,7 @@ import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { MeReply } from "../../../src/console/people/me-schema.ts";
 import type { RunReply, RunsReply } from "../../../src/console/run-lists.ts";
 import type { ActivityReply } from "../../../src/readings/activity.ts";
-import type { BillingReply } from "../../../src/readings/billing.ts";
+import type { BillingReply, PaymentDocumentsReply } from "../../../src/readings/billing.ts";
 import type { KeysReply } from "../../../src/readings/keys.ts";
 import type { LedgerReply } from "../../../src/readings/ledger.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
@@ -112,6 +112,13 @@ export const receiptQuery = (account: string, id: string) => ({
 });
 
 export const billingQuery = (account: string) => accountQuery<BillingReply>(account, "billing");
+
+export const documentsQuery = (account: string, payment: string) =>
+  accountQuery<PaymentDocumentsReply>(
+    account,
+    `payments/${encodeURIComponent(payment)}/documents`,
+    { renew: false },
+  );
 
 export const topUpQuery = (account: string, id: string) =>
   accountQuery<StartedTopUpReply>(account, `top-ups/${encodeURIComponent(id)}`, { renew: false });

@@ -113,7 +113,7 @@ export function BillingTab() {
       {(billing) => (
         <div className="panels">
           <Refundable id={id} billing={billing} />
-          <Payments billing={billing} />
+          <Payments account={id} billing={billing} />
           <Ledger account={id} />
         </div>
       )}

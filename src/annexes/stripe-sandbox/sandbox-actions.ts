@@ -2,6 +2,7 @@
 // sends for it.
 
 import { METADATA } from "../../payments/providers/stripe-objects.ts";
+import { asksForInvoice, createInvoice } from "./sandbox-invoices.ts";
 import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject, SandboxStore } from "./sandbox-store.ts";
 import { declineOf, TEST_CARDS, type TestCard } from "./test-cards.ts";
@@ -109,7 +110,12 @@ export class SandboxActions {
     const intent = this.#intentOf(session);
     const card = this.#card(testCard, session.customer);
     this.confirm(intent.id, card.id, testCard.present);
-    const complete = this.store.change(sessionId, { status: "complete", payment_status: "paid" });
+    const invoice = asksForInvoice(session) ? createInvoice(this, session).id : null;
+    const complete = this.store.change(sessionId, {
+      status: "complete",
+      payment_status: "paid",
+      invoice,
+    });
     this.#emit("checkout.session.completed", complete);
     if (testCard.afterwards === "dispute") this.dispute(intent.id, "needs_response");
     if (testCard.afterwards === "fraud_warning") this.warn(intent.id);

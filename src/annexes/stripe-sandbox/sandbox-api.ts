@@ -2,6 +2,7 @@
 // form fields, errors, lists in pages, idempotency keys.
 
 import type { SandboxActions } from "./sandbox-actions.ts";
+import { createCreditNote } from "./sandbox-invoices.ts";
 import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
 import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
@@ -17,6 +18,7 @@ const LISTS: Readonly<Record<string, string>> = {
   dispute: "disputes",
   "radar.early_fraud_warning": "radar/early_fraud_warnings",
   event: "events",
+  credit_note: "credit_notes",
 };
 
 const PAGE_SECONDS_MIN = 1_800;
@@ -50,6 +52,17 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   },
   "GET /v1/refunds": (actions, _, params) => listed(actions, "refund", params),
   "GET /v1/refunds/*": (actions, id) => actions.get(id, "refund"),
+  "GET /v1/invoices/*": (actions, id) => actions.get(id, "invoice"),
+  "GET /v1/credit_notes": (actions, _, params) => listed(actions, "credit_note", params),
+  "POST /v1/credit_notes": (actions, _, params) =>
+    createCreditNote(actions, {
+      invoice: actions.get(required(params, "invoice"), "invoice"),
+      amount: Number(required(params, "amount")),
+      refunds: Object.values(group(params, "refunds")).map((one) =>
+        required(typeof one === "string" ? {} : one, "refund"),
+      ),
+      metadata: group(params, "metadata"),
+    }),
   "GET /v1/disputes": (actions, _, params) => listed(actions, "dispute", params),
   "GET /v1/disputes/*": (actions, id) => actions.get(id, "dispute"),
   "POST /v1/disputes/*/close": (actions, id) => actions.moveDispute(id, "lost"),
@@ -113,7 +126,13 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
     const message = "The `expires_at` timestamp must be 30 minutes to 24 hours from now.";
     throw new SandboxRefusal({ type: "invalid_request_error", message, param: "expires_at" });
   }
+  const makesInvoice = text(group(params, "invoice_creation"), "enabled") === "true";
+  const takesTaxId = text(group(params, "tax_id_collection"), "enabled") === "true";
   const session = actions.create("checkout.session", "cs", {
+    billing_address_collection: text(params, "billing_address_collection"),
+    invoice: null,
+    invoice_creation: { enabled: makesInvoice, invoice_data: {} },
+    tax_id_collection: { enabled: takesTaxId, required: "never" },
     amount_subtotal: cents,
     amount_total: cents + tax,
     automatic_tax: { enabled: isTaxed, status: isTaxed ? "complete" : null },
@@ -220,7 +239,9 @@ function expandedIntent(actions: SandboxActions, id: string): object {
 
 function listed(actions: SandboxActions, kind: string, params: Params): object {
   const since = Number(text(group(params, "created"), "gte") ?? 0);
-  const wanted = ["payment_intent", "customer"].filter((field) => text(params, field) !== null);
+  const wanted = ["payment_intent", "customer", "invoice"].filter(
+    (field) => text(params, field) !== null,
+  );
   const all = actions.store
     .list(kind)
     .filter((object) => wanted.every((field) => object[field] === text(params, field)))

@@ -58,6 +58,14 @@ export function receiptPage({ id, amount_received }: SandboxObject): string {
   return page("Receipt", `<p>Paid: ${dollars(amount_received)}</p><p>${escapeHtml(id)}</p>`);
 }
 
+/** An invoice or a credit note, in place of Stripe's PDF. */
+export function documentPage(document: SandboxObject | null): string {
+  if (document === null) return messagePage("Not found", "There is no such document.");
+  const title = document.object === "invoice" ? "Invoice" : "Credit note";
+  const number = escapeHtml(String(document.number));
+  return page(title, `<p>${title} ${number}: ${dollars(document.total)}</p>`);
+}
+
 /**
  * Writes the page after a payment, which leads back to the caller's page; Stripe goes there at
  * once.

@@ -9,7 +9,14 @@ import { peerOf } from "../../http/server.ts";
 import { SandboxActions } from "./sandbox-actions.ts";
 import { answerApi } from "./sandbox-api.ts";
 import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
-import { messagePage, overviewPage, paidPage, paymentPage, receiptPage } from "./sandbox-pages.ts";
+import {
+  documentPage,
+  messagePage,
+  overviewPage,
+  paidPage,
+  paymentPage,
+  receiptPage,
+} from "./sandbox-pages.ts";
 import { SandboxRefusal } from "./sandbox-refusal.ts";
 import { SandboxStore } from "./sandbox-store.ts";
 import { SandboxWebhooks, type WebhookTarget } from "./sandbox-webhooks.ts";
@@ -38,6 +45,7 @@ export interface Sandbox {
 
 const PAY = "/pay/";
 const RECEIPT = "/receipt/";
+const DOCUMENT = "/document/";
 const HTML = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
 const SANDBOX_HEADER = { "farebox-sandbox": "no real money" };
 
@@ -130,26 +138,19 @@ function apiResponse({ status, body, isReplayed = false }: ApiAnswer): Response 
   return Response.json(body, { status, headers });
 }
 
-/** Makes whole addresses of the paths, as Stripe does. */
-function withOrigin(answer: ApiAnswer, origin: string): ApiAnswer {
-  const { body } = answer;
-  const { url, latest_charge: charge }: { url?: unknown; latest_charge?: unknown } = body;
-  return {
-    ...answer,
-    body: {
-      ...body,
-      ...(typeof url === "string" && url.startsWith(PAY) && { url: `${origin}${url}` }),
-      ...(isPaidCharge(charge) && {
-        latest_charge: { ...charge, receipt_url: `${origin}${charge.receipt_url}` },
-      }),
-    },
-  };
-}
+const ADDRESSES: ReadonlySet<string> = new Set(["url", "receipt_url", "invoice_pdf", "pdf"]);
+const PAGES = [PAY, RECEIPT, DOCUMENT];
 
-function isPaidCharge(charge: unknown): charge is { readonly receipt_url: string } {
-  return typeof charge === "object" && charge !== null && "receipt_url" in charge
-    ? typeof charge.receipt_url === "string"
-    : false;
+/** Makes whole addresses of the paths of pages, as Stripe does. */
+function withOrigin(answer: ApiAnswer, origin: string): ApiAnswer {
+  const body: object = JSON.parse(JSON.stringify(answer.body), (name, value: unknown) => {
+    const isPage =
+      ADDRESSES.has(name) &&
+      typeof value === "string" &&
+      PAGES.some((path) => value.startsWith(path));
+    return isPage ? `${origin}${value}` : value;
+  });
+  return { ...answer, body };
 }
 
 interface PageRequest {
@@ -164,6 +165,9 @@ function answerPage(actions: SandboxActions, request: PageRequest): Response {
     if (path.startsWith(PAY)) return payPage(actions, request);
     if (path.startsWith(RECEIPT)) {
       return html(receiptPage(actions.get(path.slice(RECEIPT.length), "payment_intent")));
+    }
+    if (path.startsWith(DOCUMENT)) {
+      return html(documentPage(actions.store.find(path.slice(DOCUMENT.length))));
     }
     if (path === "/" && method === "GET") return html(overviewPage(actions));
     if (path === "/act" && method === "POST") {

@@ -28,6 +28,10 @@ const create: Command = {
     uses: { value: "N", help: "how many accounts may redeem each code (1)" },
     ends: { value: "ISO-TIME", help: "when they end (never)" },
     tiers: { value: "a,b", help: "only accounts of these tiers (all)" },
+    "once-per-person": {
+      value: null,
+      help: "an inbox, a network and a device redeem one code of the batch",
+    },
   },
   prepare(input) {
     const batch = name(input);
@@ -36,16 +40,21 @@ const create: Command = {
     const usesMax = wholeOf(input, "uses", USES_MAX);
     const endsAt = timeOf(input, "ends");
     const tiers = tiersOf(input);
+    const oncePerPerson = input.values.has("once-per-person");
     const path = input.values.get("out") ?? "";
     const createdAt = new Date(input.nowMs);
     if (endsAt !== null && endsAt <= createdAt) {
       throw new UsageError(`--ends must be in the future, but is ${utc(endsAt)}`);
     }
-    return async ({ administration }) => {
-      const order = { batch, amount, count, usesMax, endsAt, tiers, createdAt };
+    return async ({ administration, consoleOrigin }) => {
+      // The page opens the reader's own account, and asks before it redeems.
+      const linkOf = (code: string) =>
+        consoleOrigin === null ? "" : `${consoleOrigin}/dashboard/billing?voucher=${code}`;
+      const order = { batch, amount, count, usesMax, oncePerPerson, endsAt, tiers, createdAt };
       await issueVouchers(administration, order, async (codes) => {
-        const rows = codes.map((code) => `${code},${toDecimal(amount)},${usesMax}\r\n`);
-        await writeNew(path, `code,usd,uses\r\n${rows.join("")}`);
+        const rows = codes.map((code) => [code, toDecimal(amount), usesMax, linkOf(code)]);
+        const lines = [["code", "usd", "uses", "link"], ...rows];
+        await writeNew(path, lines.map((cells) => `${cells.join(",")}\r\n`).join(""));
       });
       return {
         json: { batch, count, amount_usd: toJsonNumber(amount), uses: usesMax, file: path },
@@ -69,9 +78,10 @@ const list: Command = {
         String(one.codes),
         dollars(one.amount),
         `${one.used} of ${one.usesMax}`,
+        one.oncePerPerson ? "once per person" : "",
         endText(one),
       ]);
-      const text = table([["batch", "codes", "each", "redeemed", "ends"], ...rows]);
+      const text = table([["batch", "codes", "each", "redeemed", "", "ends"], ...rows]);
       return {
         json: {
           batches: batches.map(({ amount, ...one }) => ({ ...one, usd: toJsonNumber(amount) })),
@@ -113,7 +123,7 @@ const redeemCode: Command = {
     const code = input.positionals[1] ?? "";
     return async ({ administration }) => {
       const deps = notedChanges(administration, "voucher_redeemed", "a voucher");
-      const { amount, operation, isRepeated, applied } = await redeem(deps, account, code);
+      const { amount, operation, isRepeated, applied } = await redeem(deps, account, { code });
       const done = isRepeated ? "had redeemed it before" : "redeemed it";
       return {
         json: {

@@ -1,7 +1,10 @@
 // Defines the bodies of changes of an account's money.
 
+import { flag, usd as usdField, type WireOf } from "../../core/records.ts";
+import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { usd } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
+import { APPLIED } from "../applied.ts";
 
 const RequestId = text({
   pattern: "^[\\w-]{8,64}$",
@@ -28,6 +31,28 @@ export const ChargeBody = Type.Object(
   { additionalProperties: false },
 );
 export type ChargeFields = Checked<typeof ChargeBody>;
+
+export const VoucherBody = Type.Object(
+  {
+    code: text({
+      pattern: `^[^\\u0000-\\u001f]{1,${FORM_FIELDS.voucher.charactersMax}}$`,
+      must: "must be the code of a voucher",
+      description: "As it was given or typed",
+    }),
+  },
+  { additionalProperties: false },
+);
+export type VoucherFields = Checked<typeof VoucherBody>;
+
+export const RedeemedVoucher = {
+  amount_usd: usdField({ about: "The credit of the voucher", sample: "5" }),
+  is_repeated: flag({
+    about: "Whether the account had redeemed it before, and got nothing now",
+    sample: false,
+  }),
+  applied: APPLIED,
+};
+export type RedeemedVoucherReply = WireOf<typeof RedeemedVoucher>;
 
 export const AutoBody = Type.Object(
   {

@@ -16,6 +16,8 @@ export const FORM_FIELDS = {
   /** The digits of a code that is mailed, or that an app shows. */
   code: { charactersMin: 6, charactersMax: 6 },
   backupCode: { charactersMin: 1, charactersMax: 16 },
+  /** The code of a voucher, as it is typed. */
+  voucher: { charactersMin: 1, charactersMax: 64 },
   /** The reason of an operator's change. */
   reason: { charactersMin: 1, charactersMax: 300 },
   /** An amount of an operator's change, with its sign; the server checks its size. */

@@ -13,6 +13,7 @@ import { idOf, METADATA, metadataOf } from "./stripe-objects.ts";
 export interface ChargeOptions {
   readonly returnUrl: string;
   readonly automaticTax: boolean;
+  readonly invoices: boolean;
   readonly now: () => number;
 }
 
@@ -21,12 +22,20 @@ const CHECKOUT_SECONDS = 24 * 3_600 - 300;
 const CREDIT = "Prepaid balance";
 const FEE = "Payment fee";
 const CURRENCY = "usd";
+/**
+ * The payer gives a tax id; address and name are kept with the customer, for the taxes of later
+ * charges and for invoices.
+ */
+const TAX_FIELDS = {
+  tax_id_collection: { enabled: true },
+  customer_update: { address: "auto", name: "auto" },
+} as const;
 
 /** Makes the page; the same top-up gets the same one. */
 export async function createCheckout(
   stripe: Stripe,
   { topUp, customer, returnUrl: own }: CheckoutTerms,
-  { returnUrl, automaticTax, now }: ChargeOptions,
+  { returnUrl, automaticTax, invoices, now }: ChargeOptions,
 ): Promise<CheckoutPage> {
   const { id, createdAt, consentVersion } = topUp;
   const metadata = metadataOf(topUp);
@@ -49,7 +58,12 @@ export async function createCheckout(
         ...(automaticTax && { tax_behavior: "exclusive" as const }),
       },
     })),
-    ...(automaticTax && AUTOMATIC_TAX),
+    ...(automaticTax && { automatic_tax: { enabled: true }, ...TAX_FIELDS }),
+    ...(invoices && {
+      ...TAX_FIELDS,
+      billing_address_collection: "required" as const,
+      invoice_creation: { enabled: true, invoice_data: { metadata } },
+    }),
     metadata,
     payment_intent_data: {
       metadata,
@@ -70,13 +84,6 @@ export async function createCheckout(
     expiresAt: new Date(session.expires_at * 1_000),
   };
 }
-
-/** The address that the payer gives is kept, for the taxes of later charges. */
-const AUTOMATIC_TAX = {
-  automatic_tax: { enabled: true },
-  tax_id_collection: { enabled: true },
-  customer_update: { address: "auto", name: "auto" },
-} as const;
 
 /**
  * Charges a saved card; the id of the payment, also of one that is declined, or null if none can

@@ -17,6 +17,7 @@ import type { ProviderOptions } from "../provider-kind.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
 import { fetchFromStripe } from "./stripe-fetch.ts";
+import { documentsOf, issueCreditNote } from "./stripe-invoices.ts";
 import { idOf, METADATA, paymentOf } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
@@ -46,6 +47,7 @@ export function createStripeProvider(options: ProviderOptions): PaymentProvider 
   return {
     name,
     addsTax: options.automaticTax,
+    issuesInvoices: options.invoices,
     createCustomer: (account) => createCustomer(stripe, account),
     createCheckout: (terms) => createCheckout(stripe, terms, options),
     readCheckout: async (checkout) => {
@@ -74,6 +76,8 @@ export function createStripeProvider(options: ProviderOptions): PaymentProvider 
       return intent === undefined ? null : await readPayment(stripe, intent.id);
     },
     refund: (intent, order) => refund(stripe, intent, order),
+    issueCreditNote: (intent, terms) => issueCreditNote(stripe, intent, terms),
+    documentsOf: (intent) => documentsOf(stripe, intent),
     removeCard: (card) => removeCard(stripe, card),
     verifyEvent: (body, signature) => verifiedEvent(stripe, rules, { body, signature }),
     subjectOf: (event) => subjectOf(stripe, event),

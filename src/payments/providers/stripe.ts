@@ -15,6 +15,7 @@ export const stripe = {
     returnUrl: "STRIPE_RETURN_URL",
     apiBase: "STRIPE_API_BASE",
     automaticTax: "STRIPE_AUTOMATIC_TAX",
+    invoices: "STRIPE_INVOICES",
   },
   webhook: {
     id: "stripeWebhook",

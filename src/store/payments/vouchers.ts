@@ -8,6 +8,7 @@ import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { bookOperation, lockAccount, refuseSetAside } from "../ledger/operations.ts";
+import { type SignUpOrigin, takeGrant } from "../people/sign-up.ts";
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { voucherRedemptions, vouchers } from "../tables/voucher-schema.ts";
@@ -20,6 +21,8 @@ export interface NewVouchers {
   /** The accounts that may redeem each code. */
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
+  /** True if an inbox, a network and a device redeem one code of the batch. */
+  readonly oncePerPerson: boolean;
   readonly endsAt: Date | null;
   readonly createdAt: Date;
 }
@@ -30,13 +33,14 @@ export interface VoucherBatch {
   readonly amount: NanoUsd;
   readonly used: number;
   readonly usesMax: number;
+  readonly oncePerPerson: boolean;
   readonly endsAt: Date | null;
   readonly endedAt: Date | null;
   readonly createdAt: Date | null;
 }
 
 /** The reasons for which a code gives nothing. */
-export type VoucherRefusal = "unknown" | "ended" | "exhausted" | "tier";
+export type VoucherRefusal = "unknown" | "ended" | "exhausted" | "tier" | "person" | "disposable";
 
 export type Redemption =
   | { readonly is: VoucherRefusal }
@@ -75,6 +79,7 @@ export async function listBatches({ db }: Database): Promise<VoucherBatch[]> {
       amount: sql<string>`min(${vouchers.amount})::text`,
       used: sql<number>`sum(${vouchers.used})::int`,
       usesMax: sql<number>`sum(${vouchers.usesMax})::int`,
+      oncePerPerson: sql<boolean>`bool_or(${vouchers.oncePerPerson})`,
       endsAt: min(vouchers.endsAt),
       endedAt: min(vouchers.endedAt),
       createdAt: min(vouchers.createdAt),
@@ -100,8 +105,13 @@ interface RedemptionTerms {
   readonly digest: string;
   readonly now: Date;
   readonly actor: string;
+  /** The marks of the person who redeems, for a batch; null for an operator, who decides. */
+  readonly marksFor: ((batch: string) => PersonMarks) | null;
   readonly also?: AlsoInTransaction | undefined;
 }
+
+/** The inbox, network and device of a person, as keyed hashes. */
+export type PersonMarks = Pick<SignUpOrigin, "marks" | "isDisposable">;
 
 /**
  * Redeems a code for an account. The credit is an adjustment of the paid balance: it does not end,
@@ -110,7 +120,7 @@ interface RedemptionTerms {
  */
 export async function redeemVoucher(
   { db }: Database,
-  { account, digest, now, actor, also }: RedemptionTerms,
+  { account, digest, now, actor, marksFor, also }: RedemptionTerms,
 ): Promise<Redemption> {
   return await db.transaction(async (tx) => {
     // The account first, as everywhere; its row also holds back a second redemption of its own.
@@ -137,6 +147,11 @@ export async function redeemVoucher(
     if (hasEnded) return { is: "ended" };
     if (used >= usesMax) return { is: "exhausted" };
     if (tiers !== null && !(await hasTier(tx, account.id, { tiers, now }))) return { is: "tier" };
+    if (voucher.oncePerPerson && marksFor !== null) {
+      const grant = await takeGrant(tx, marksFor(batch), { account: account.number, now });
+      if (grant !== "granted")
+        return { is: grant === "disposable_inbox" ? "disposable" : "person" };
+    }
     const operation = await bookOperation(tx, account.number, {
       kind: "adjustment",
       balance: "paid",

@@ -1,7 +1,16 @@
 // Vouchers, and the accounts that redeemed them.
 
 import { sql } from "drizzle-orm";
-import { check, foreignKey, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+} from "drizzle-orm/pg-core";
 import { accounts, operations } from "./account-schema.ts";
 import { at, money, number } from "./columns.ts";
 
@@ -18,6 +27,8 @@ export const vouchers = pgTable(
     used: integer("used").notNull().default(0),
     /** The tiers that may redeem it; null for every account. */
     tiers: text("tiers").array().$type<readonly string[]>(),
+    /** True if an inbox, a network and a device redeem one code of the batch. */
+    oncePerPerson: boolean("once_per_person").notNull().default(false),
     endsAt: at("ends_at"),
     /** When an operator ended it. */
     endedAt: at("ended_at"),

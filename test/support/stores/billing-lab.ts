@@ -60,6 +60,7 @@ export async function openBillingLab(
     terms: PLAIN_TERMS,
     plans: NO_PLAN_PRICES,
     automaticTax: false,
+    invoices: false,
   };
   let opened: PaymentDeps | null = null;
   const world = await ConsoleWorld.start((stores) => {

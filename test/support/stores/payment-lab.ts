@@ -55,7 +55,7 @@ export interface PaymentLab extends AsyncDisposable {
   credited(account: TestAccount): Promise<NanoUsd>;
 }
 
-type LabTerms = Pick<PaymentConfig, "terms" | "plans" | "automaticTax">;
+type LabTerms = Pick<PaymentConfig, "terms" | "plans" | "automaticTax" | "invoices">;
 
 export const CARDS = {
   ok: "4242424242424242",
@@ -168,7 +168,12 @@ function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Se
 
 function configFor(
   { url }: Pick<Sandbox, "url">,
-  { terms = PLAIN_TERMS, plans = NO_PLAN_PRICES, automaticTax = false }: Partial<LabTerms>,
+  {
+    terms = PLAIN_TERMS,
+    plans = NO_PLAN_PRICES,
+    automaticTax = false,
+    invoices = false,
+  }: Partial<LabTerms>,
 ): PaymentConfig {
   return {
     kind: "stripe",
@@ -180,5 +185,6 @@ function configFor(
     terms,
     plans,
     automaticTax,
+    invoices,
   };
 }

@@ -37,6 +37,7 @@ async function codesOf(more: Partial<VoucherOrder> = {}): Promise<readonly strin
     count: 1,
     usesMax: 1,
     tiers: null,
+    oncePerPerson: false,
     endsAt: null,
     createdAt: new Date(),
     ...more,
@@ -57,8 +58,8 @@ test("a code gives its credit once to an account, and a repeat gives nothing mor
   const account = await openAccount(world);
   const code = await codeOf({ usesMax: 5 });
   const typed = ` ${code.toUpperCase().replaceAll("-", " ")} `;
-  expect(await redeem(deps(), account.row.id, code)).toMatchObject({ isRepeated: false });
-  expect(await redeem(deps(), account.row.id, typed)).toMatchObject({ isRepeated: true });
+  expect(await redeem(deps(), account.row.id, { code })).toMatchObject({ isRepeated: false });
+  expect(await redeem(deps(), account.row.id, { code: typed })).toMatchObject({ isRepeated: true });
   expect(await paidOf(account)).toBe(usd("3"));
 });
 
@@ -66,7 +67,9 @@ test("of many accounts that redeem one code at once, as many get it as it has us
   const accounts = await Promise.all(Array.from({ length: 8 }, () => openAccount(world)));
   const code = await codeOf({ usesMax: 3 });
   const tries = accounts.flatMap((account) => [account, account]);
-  const results = await Promise.allSettled(tries.map(({ row }) => redeem(deps(), row.id, code)));
+  const results = await Promise.allSettled(
+    tries.map(({ row }) => redeem(deps(), row.id, { code })),
+  );
   const first = results.filter((one) => one.status === "fulfilled" && !one.value.isRepeated);
   expect(first).toHaveLength(3);
   const balances = await Promise.all(accounts.map(paidOf));
@@ -79,9 +82,13 @@ test("a redemption whose process dies before Redis has it is applied later, once
   const code = await codeOf();
   // The state that a process killed between Postgres and Redis leaves.
   const terms = { account: account.row, digest: voucherDigest(code) ?? "", now: new Date() };
-  const stored = await redeemVoucher(world.database, { ...terms, actor: "operator" });
+  const stored = await redeemVoucher(world.database, {
+    ...terms,
+    actor: "operator",
+    marksFor: null,
+  });
   expect(stored).toMatchObject({ is: "redeemed" });
-  expect(await redeem(deps(), account.row.id, code)).toMatchObject({ isRepeated: true });
+  expect(await redeem(deps(), account.row.id, { code })).toMatchObject({ isRepeated: true });
   expect(await paidOf(account)).toBe(usd("3"));
 });
 
@@ -90,7 +97,7 @@ test("a code that is over, unknown or not for the account gives nothing", async 
   const other = await openAccount(world);
   const ended = await codeOf({ endsAt: new Date(Date.now() - 1) });
   const used = await codeOf();
-  await redeem(deps(), other.row.id, used);
+  await redeem(deps(), other.row.id, { code: used });
   const starter = await codeOf({ tiers: ["starter"] });
   const wrong: readonly (readonly [code: string, words: string])[] = [
     [ended, "The voucher has ended"],
@@ -101,18 +108,22 @@ test("a code that is over, unknown or not for the account gives nothing", async 
     ["%", "There is no such voucher"],
   ];
   for (const [code, words] of wrong) {
-    await expect(redeem(deps(), account.row.id, code)).rejects.toThrow(words);
+    await expect(redeem(deps(), account.row.id, { code })).rejects.toThrow(words);
   }
   expect(await paidOf(account)).toBe(0n);
   await pay(world, account, usd("10"));
-  expect(await redeem(deps(), account.row.id, starter)).toMatchObject({ isRepeated: false });
+  expect(await redeem(deps(), account.row.id, { code: starter })).toMatchObject({
+    isRepeated: false,
+  });
 });
 
 test("credit of a voucher is no payment: the tier stays", async () => {
   const account = await openAccount(world);
-  await redeem(deps(), account.row.id, await codeOf({ amount: usd("100") }));
+  await redeem(deps(), account.row.id, { code: await codeOf({ amount: usd("100") }) });
   const starter = await codeOf({ tiers: ["starter"] });
-  await expect(redeem(deps(), account.row.id, starter)).rejects.toThrow("not for the tier");
+  await expect(redeem(deps(), account.row.id, { code: starter })).rejects.toThrow(
+    "not for the tier",
+  );
 });
 
 test("a code has 120 random bits, and what a person types leads to its digest", () => {
@@ -135,7 +146,7 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
   expect((await cli(...made)).code).toBe(0);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const [head, line = ""] = readFileSync(path, "utf8").split("\r\n");
-  expect(head).toBe("code,usd,uses");
+  expect(head).toBe("code,usd,uses,link");
   const [code = ""] = line.split(",");
   const again = await cli(...made);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("must be a new file")]);
@@ -170,7 +181,7 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
 
 test("the audit finds nothing after redemptions", async () => {
   const account = await openAccount(world);
-  await redeem(deps(), account.row.id, await codeOf());
+  await redeem(deps(), account.row.id, { code: await codeOf() });
   const { code, out, err } = await cli("audit", account.row.id);
   expect([code, err]).toEqual([0, ""]);
   expect(out).not.toContain("finding:");

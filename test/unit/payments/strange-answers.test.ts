@@ -38,6 +38,7 @@ const provider: PaymentProvider = createStripeProvider({
   apiBase: stripe.url,
   returnUrl: "https://farebox.example/",
   automaticTax: false,
+  invoices: false,
   now: Date.now,
 });
 

@@ -27,6 +27,7 @@ import { AutoTopUp } from "./auto-top-up.tsx";
 import { Cards } from "./cards.tsx";
 import { Ledger } from "./ledger.tsx";
 import { Payments } from "./payments.tsx";
+import { RedeemVoucher } from "./redeem-voucher.tsx";
 
 const RENEW_MS = 5_000;
 const SOON_MS = 1_000;
@@ -47,14 +48,26 @@ export function BillingPage() {
     <>
       <PageHead title={t.nav.pages.billing} about={<AsOf value={query.data?.as_of} />}>
         {canPay ? (
-          <Button disabled={provider === null} onClick={() => change({ add: "credit" })}>
-            {t.actions.addCredit}
-          </Button>
+          <div className="row">
+            <Button variant="default" onClick={() => change({ add: "voucher" })}>
+              {t.billing.voucher.title}
+            </Button>
+            <Button disabled={provider === null} onClick={() => change({ add: "credit" })}>
+              {t.actions.addCredit}
+            </Button>
+          </div>
         ) : (
           <span className="small dim">{t.billing.forbidden(account.role)}</span>
         )}
       </PageHead>
       {fields.top_up !== undefined && <Returned account={account.id} id={fields.top_up} />}
+      {canPay && (fields.voucher !== undefined || fields.add === "voucher") && (
+        <RedeemVoucher
+          close={() => change({ add: undefined, voucher: undefined })}
+          account={account.id}
+          code={fields.voucher ?? ""}
+        />
+      )}
       <Loaded query={query} height={260}>
         {(billing) => (
           <>
@@ -131,7 +144,7 @@ function Sections({ billing, account, canPay }: SectionsProps) {
         <AutoTopUp account={account.id} billing={billing} canPay={canPay} />
         <Cards account={account.id} billing={billing} canPay={canPay} />
       </div>
-      <Payments billing={billing} />
+      <Payments account={account.id} billing={billing} />
       <Ledger account={account.id} />
     </div>
   );

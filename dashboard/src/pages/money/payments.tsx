@@ -10,6 +10,7 @@ import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
+import { Documents, type DocumentsProps } from "./documents.tsx";
 
 /** The server lists the newest so many payments, and top-ups. */
 const LISTED_MAX = 100;
@@ -27,10 +28,17 @@ interface PaymentRow {
   /** With its sign; null where nothing was moved. */
   readonly usd: string | null;
   readonly link: { readonly url: string; readonly text: string } | null;
+  /** The account and the id of a payment that may have an invoice; null for any other row. */
+  readonly invoice: DocumentsProps | null;
 }
 
-export function Payments({ billing }: { readonly billing: BillingReply }) {
-  const rows = rowsOf(billing);
+interface PaymentsProps {
+  readonly account: string;
+  readonly billing: BillingReply;
+}
+
+export function Payments({ account, billing }: PaymentsProps) {
+  const rows = rowsOf(account, billing);
   const isCut = [billing.payments, billing.top_ups].some(({ length }) => length >= LISTED_MAX);
   return (
     <Panel title={t.billing.payments} aside={t.billing.paymentsAbout}>
@@ -55,21 +63,26 @@ const COLUMNS: readonly Column<PaymentRow>[] = columnsOf(t.billing.columns, {
     </>
   ),
   state: ({ tone, state }) => <Tag tone={tone}>{state}</Tag>,
-  receipt: ({ link }) =>
-    link === null ? (
-      <span className="dim">–</span>
-    ) : (
-      <a href={link.url} target="_blank" rel="noreferrer">
-        {link.text}
-      </a>
-    ),
+  receipt: ({ link, invoice }) => (
+    <>
+      {link === null ? (
+        <span className="dim">–</span>
+      ) : (
+        <a href={link.url} target="_blank" rel="noreferrer">
+          {link.text}
+        </a>
+      )}
+      {invoice !== null && <Documents {...invoice} />}
+    </>
+  ),
   amount: { number: ({ usd }) => (usd === null ? "–" : <Money usd={usd} signed />) },
 });
 
-function rowsOf({ payments, top_ups: topUps }: BillingReply): PaymentRow[] {
+function rowsOf(account: string, billing: BillingReply): PaymentRow[] {
+  const { payments, top_ups: topUps } = billing;
   // A top-up that succeeded is a payment, which is listed as such.
   const others = topUps.filter(({ status }) => status !== "succeeded").map(topUpRow);
-  const paid = payments.flatMap(paymentRows);
+  const paid = payments.flatMap((one) => paymentRows(account, one));
   return [...others, ...paid].sort((a, b) => b.at.localeCompare(a.at));
 }
 
@@ -87,6 +100,7 @@ function topUpRow(one: BillingReply["top_ups"][number]): PaymentRow {
     state: t.billing.states[status],
     usd: null,
     link: status === "open" && url !== null ? { url, text: t.billing.goOn } : null,
+    invoice: null,
   };
 }
 
@@ -98,9 +112,9 @@ function onTopOf({ fee_usd: fee, tax_usd: tax }: BillingReply["payments"][number
   ];
 }
 
-function paymentRows(one: BillingReply["payments"][number]): PaymentRow[] {
+function paymentRows(account: string, one: BillingReply["payments"][number]): PaymentRow[] {
   const { id, paid_at: at, bonus_usd: bonus, receipt_url: receipt } = one;
-  const common = { at, isThen: false, link: null, detail: id };
+  const common = { at, isThen: false, link: null, invoice: null, detail: id };
   const rows: PaymentRow[] = [
     {
       ...common,
@@ -112,6 +126,7 @@ function paymentRows(one: BillingReply["payments"][number]): PaymentRow[] {
       state: t.billing.states.succeeded,
       usd: one.amount_usd,
       link: receipt === null ? null : { url: receipt, text: t.billing.receipt },
+      invoice: one.may_have_invoice ? { account, payment: id } : null,
     },
   ];
   if (!isZero(bonus)) {

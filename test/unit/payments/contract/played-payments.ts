@@ -25,18 +25,22 @@ export interface PlayedPayments {
 const FEE = { basisPoints: 290, fixed: usd("0.30") };
 const NO_BONUS = { basisPoints: 0, max: usd("0") };
 
-/** Sends them with and without taxes. */
+/** Sends them with and without taxes and invoices. */
 export async function playPayments(): Promise<PlayedPayments> {
   const exchanges: Exchange[] = [];
   const objects: SandboxObject[] = [];
-  for (const automaticTax of [false, true]) {
+  for (const [automaticTax, invoices] of [
+    [false, false],
+    [true, false],
+    [true, true],
+  ] as const) {
     const intercept = async (request: ApiRequest, answerNow: () => ApiAnswer) => {
       const answer = answerNow();
       exchanges.push({ request, answer });
       return Response.json(answer.body, { status: answer.status });
     };
     const terms = { fee: FEE, bonus: NO_BONUS };
-    await using lab = await openPaymentLab({ automaticTax, terms, intercept });
+    await using lab = await openPaymentLab({ automaticTax, invoices, terms, intercept });
     await play(lab);
     objects.push(...KINDS.flatMap((kind) => lab.sandbox.actions.store.list(kind)));
   }
@@ -53,6 +57,8 @@ const KINDS = [
   "dispute",
   "radar.early_fraud_warning",
   "tax.calculation",
+  "invoice",
+  "credit_note",
   "event",
 ];
 
@@ -101,6 +107,7 @@ async function playReversals(lab: PaymentLab): Promise<void> {
     actions.moveDispute(dispute, "won");
     await lab.settle();
     await refundTopUp(lab.payments, id, { amount: null, reference: "rest" });
+    await lab.payments.provider.documentsOf(intent);
     await lab.settle();
   }
 }

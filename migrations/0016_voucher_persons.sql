@@ -1,0 +1,1 @@
+ALTER TABLE "vouchers" ADD COLUMN "once_per_person" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,110 @@
+// Tests vouchers that people redeem in the console: once to an account, once to a person where the
+// batch says so, by limited attempts, and once however many processes redeem a code.
+
+import { expect, test } from "bun:test";
+import { issueVouchers } from "../../../../src/accounts/vouchers.ts";
+import type { RedeemedVoucherReply } from "../../../../src/console/money/billing-schema.ts";
+import { newVoucherCode } from "../../../../src/core/access/voucher-codes.ts";
+import { ConsoleWorld } from "../../../support/api/console-world.ts";
+import { jsonOf, startCli } from "../../../support/product/run-cli.ts";
+import { random } from "../../../support/random.ts";
+import { shared } from "../../../support/shared.ts";
+import { openAccount, openWorld, usd } from "../../../support/stores/world.ts";
+
+const ATTEMPTS_MAX = 20;
+
+const world = await shared(ConsoleWorld.start());
+let batches = 0;
+
+async function codesOf(count: number, oncePerPerson = false): Promise<readonly string[]> {
+  batches += 1;
+  const order = {
+    batch: `console-${batches}`,
+    amount: usd("3"),
+    count,
+    usesMax: 10,
+    tiers: null,
+    oncePerPerson,
+    endsAt: null,
+    createdAt: new Date(),
+  };
+  const { accounts } = world.api.parts.stores;
+  return await issueVouchers({ accounts }, order, async () => {});
+}
+
+async function redeem(account: { readonly id: string }, code: string, who = "billing" as const) {
+  const path = `/accounts/${account.id}/vouchers/redeem`;
+  return await world.post<RedeemedVoucherReply>(who, path, { code });
+}
+
+test("a person redeems a code once for an account, and the activity has their name", async () => {
+  const account = await world.account({ free: "0" });
+  const [code = ""] = await codesOf(1);
+  const first = await redeem(account, ` ${code.toUpperCase()} `);
+  expect(first.body).toEqual({ amount_usd: "3", is_repeated: false, applied: true });
+  expect((await redeem(account, code)).body).toMatchObject({ is_repeated: true });
+  const { sql } = world.api.parts.stores.database;
+  const lines = await sql`SELECT actor FROM activity
+    WHERE account = ${account.row.number} AND action = 'voucher_redeemed'`;
+  expect(lines.map(({ actor }) => actor)).toEqual(["billing@example.com"]);
+  const operations = await sql`SELECT actor, reason FROM operations
+    WHERE account = ${account.row.number} AND kind = 'adjustment'`;
+  expect([...operations]).toEqual([{ actor: "billing", reason: `voucher console-${batches}` }]);
+});
+
+test("a batch that is once per person gives a second account of the person nothing", async () => {
+  const [mine, other] = [await world.account({ free: "0" }), await world.account({ free: "0" })];
+  const [one = "", two = ""] = await codesOf(2, true);
+  expect((await redeem(mine, one)).status).toBe(200);
+  const again = await redeem(other, two);
+  expect([again.status, again.message]).toEqual([409, expect.stringContaining("one person once")]);
+  // Another batch counts by itself, and the refused code can still be redeemed by another person.
+  const [three = ""] = await codesOf(1, true);
+  expect((await redeem(other, three)).status).toBe(200);
+});
+
+test("unknown and malformed codes are refused, and too many attempts for a while", async () => {
+  const account = await world.account({ free: "0" });
+  const unknown = await redeem(account, newVoucherCode(random));
+  expect([unknown.status, unknown.message]).toEqual([404, "There is no such voucher"]);
+  const empty = await redeem(account, "");
+  expect([empty.status, empty.message]).toEqual([400, expect.stringContaining("code")]);
+  const [code = ""] = await codesOf(1);
+  let last = unknown;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) last = await redeem(account, "no");
+  expect([last.status, last.code]).toEqual([429, "too_many_attempts"]);
+  expect((await redeem(account, code)).code).toBe("too_many_attempts");
+});
+
+test("of processes that redeem the last use of one code at once, one gets it", async () => {
+  await using stores = await openWorld();
+  const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(stores)));
+  const order = {
+    batch: "race",
+    amount: usd("3"),
+    count: 1,
+    usesMax: 1,
+    tiers: null,
+    oncePerPerson: false,
+    endsAt: null,
+    createdAt: new Date(),
+  };
+  const [code = ""] = await issueVouchers({ accounts: stores.store }, order, async () => {});
+  const processes = await Promise.all(
+    accounts.map(({ row }) => startCli(stores, ["voucher", "redeem", row.id, code, "--json"])),
+  );
+  const outcomes = await Promise.all(
+    processes.map(async (child) => ({
+      code: await child.exited,
+      out: await new Response(child.stdout).text(),
+      err: await new Response(child.stderr).text(),
+    })),
+  );
+  const done = outcomes.filter((one) => one.code === 0);
+  expect(done.map((one) => jsonOf(one).amount_usd)).toEqual([3]);
+  const refused = outcomes.filter((one) => one.code !== 0);
+  const words = expect.stringContaining("as often as it can be");
+  expect(refused.map(({ err }) => err)).toEqual([words, words]);
+  const [sum] = await stores.database.sql`SELECT count(*)::int AS n FROM voucher_redemptions`;
+  expect(sum?.n).toBe(1);
+});
