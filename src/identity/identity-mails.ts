@@ -26,6 +26,8 @@ interface IdentityMailsDeps {
 
 interface Mail {
   readonly to: string;
+  /** The person's present address if it is another one. */
+  readonly reader?: string;
   readonly content: MailContentOf;
   /** The proof in the mail, or the address behind its button. */
   readonly proof: MailedProof;
@@ -170,11 +172,13 @@ export class IdentityMails {
   }
 
   /**
-   * Informs a person's former address, which can do nothing more about it.
+   * Informs a person's former address, which can do nothing more about it, in the language of the
+   * person, who now has the other address.
    */
-  async formerAddress(to: string, what: Notice): Promise<void> {
+  async formerAddress(to: string, present: string, what: Notice): Promise<void> {
     await this.#send("security_notice", {
       to,
+      reader: present,
       proof: {},
       content: ({ notices, formerAddressParagraphs }) => ({
         subject: what(notices),
@@ -199,12 +203,16 @@ export class IdentityMails {
   async #add(
     tx: Transaction,
     kind: ServiceMailKind,
-    { to, proof, content }: Mail,
+    { proof, content, ...address }: Mail,
   ): Promise<boolean> {
     const { now, brand } = this.deps;
     const seen = this.#seen.getStore();
     const write = mailOfReader(brand(), content, seen?.language ?? null);
-    const added = await addServiceMail(tx, { kind, to, account: null, write }, new Date(now()));
+    const added = await addServiceMail(
+      tx,
+      { kind, ...address, account: null, write },
+      new Date(now()),
+    );
     if (seen !== undefined && added === "added") seen.proof = proof;
     return added !== "limited";
   }

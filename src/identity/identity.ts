@@ -302,7 +302,9 @@ export class Identity implements People, AttemptLimitsDeps {
     if (row?.value !== person.personId) return null;
     const email = newEmailIn(token);
     if (!(await this.store.changeEmail(person.personId, email))) return null;
-    await this.mails.formerAddress(person.email, ({ addressChanged }) => addressChanged(email));
+    await this.mails.formerAddress(person.email, email, ({ addressChanged }) =>
+      addressChanged(email),
+    );
     await this.noteChange(person, `The address was changed to ${email}`);
     return email;
   }

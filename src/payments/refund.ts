@@ -93,7 +93,8 @@ async function refundOnce(
 
 /**
  * Has the credit note issued where the payment has an invoice. The refund stands without it: if the
- * provider is away, a repeat of the order issues it.
+ * provider is away or refuses, as it does a key without this permission, a repeat of the order
+ * issues it.
  */
 async function credit(
   { provider, log }: PaymentDeps,
@@ -105,7 +106,6 @@ async function credit(
     const isIssued = await provider.issueCreditNote(intent, terms);
     log.info({ ...terms, isIssued }, "The credit note of a refund was looked after");
   } catch (error) {
-    if (!(error instanceof ProviderAway)) throw error;
     log.warn({ ...terms, err: error }, "A refund has no credit note yet: repeat its order");
   }
 }

@@ -233,7 +233,7 @@ function modelRow(
   language: Language,
 ): Html {
   const { none, columns } = SITE_TEXTS[language];
-  const also = further === "" ? null : html`<span class="faint">${further}</span>`;
+  const also = further === "" ? null : html`<span class="faint" lang="en">${further}</span>`;
   const cached =
     cachedInput === null
       ? html`<span class="faint">${none}</span>`

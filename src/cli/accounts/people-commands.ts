@@ -206,7 +206,7 @@ const address: Command = {
       const brand = await brandOf(stores);
       const mails = new IdentityMails({ database, now, brand, dashboard });
       const what: Notice = ({ addressByOperator }) => addressByOperator(email, to);
-      await mails.formerAddress(email, what);
+      await mails.formerAddress(email, to, what);
       await mails.notice(to, what);
       return { json: { email: to, before: email }, text: `${email} is ${to} now.` };
     };

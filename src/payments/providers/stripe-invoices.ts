@@ -7,11 +7,12 @@ import type { CreditNoteTerms, PaymentDocument } from "../provider.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { idOf, METADATA } from "./stripe-objects.ts";
 
-/** The invoice of a payment and its credit notes, oldest first; none for one without an invoice. */
+/** The invoice of a payment, if it has one, and its valid credit notes; the oldest is first. */
 export async function documentsOf(stripe: Stripe, intent: string): Promise<PaymentDocument[]> {
   const invoice = await invoiceOf(stripe, intent);
   if (invoice === null || !invoice.invoice_pdf) return [];
   const notes = await collected(stripe.creditNotes.list({ invoice: invoice.id }));
+  const valid = notes.filter(({ status }) => status !== "void");
   return [
     {
       kind: "invoice",
@@ -20,7 +21,7 @@ export async function documentsOf(stripe: Stripe, intent: string): Promise<Payme
       issuedAt: new Date(invoice.created * 1_000),
       url: invoice.invoice_pdf,
     },
-    ...notes.reverse().map(({ number, total, created, pdf }) => ({
+    ...valid.reverse().map(({ number, total, created, pdf }) => ({
       kind: "credit_note" as const,
       number,
       amount: ofCents(total),

@@ -68,7 +68,7 @@ export const germanSite: SiteTexts = {
     output: "Ausgabe",
   },
   none: "keiner",
-  more: (count) => `Und ${count} weitere:`,
+  more: (count) => `Und ${count} ${count === 1 ? "weiteres" : "weitere"}:`,
   allModels: "alle Modelle",
   firstCall: "Der erste Aufruf",
   firstCallNote:

@@ -25,6 +25,8 @@ export interface NewServiceMail {
   /** The number of the account that it is about; null for none. */
   readonly account: number | null;
   readonly to: string;
+  /** The person's present address if the mail goes to another one of theirs; without it `to`. */
+  readonly reader?: string;
   /** The subject of the mail as a key; a second mail with the same key is not added. */
   readonly uniqueKey?: string | null;
 }
@@ -44,13 +46,13 @@ export async function addServiceMail(
   mail: NewServiceMail,
   now: Date,
 ): Promise<AddedMail> {
-  const { kind, account, to, write, uniqueKey = null } = mail;
+  const { kind, account, to, reader = to, write, uniqueKey = null } = mail;
   const recipient = to.toLowerCase();
   const { perHour } = SERVICE_MAILS[kind];
   if (perHour !== null && (await mailsInHour(tx, { kind, recipient }, now)) >= perHour) {
     return "limited";
   }
-  const { subject, text, html } = write(await languageOfReader(tx, recipient));
+  const { subject, text, html } = write(await languageOfReader(tx, reader.toLowerCase()));
   const added = await tx
     .insert(outbox)
     .values({ kind, account, recipient: to, subject, text, html, uniqueKey, createdAt: now })

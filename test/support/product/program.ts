@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Child, lastWords, launch } from "../../../scripts/local/processes.mjs";
 
 const PROJECT = join(import.meta.dir, "../../..");
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 const LOOK_MS = 20;
 /** Both programs log this line last but one when they have started. */
 const READY = "Metrics are served";

@@ -186,3 +186,9 @@ test("the audit finds nothing after redemptions", async () => {
   expect([code, err]).toEqual([0, ""]);
   expect(out).not.toContain("finding:");
 });
+
+test("a batch whose uses are above two thousand million is listed", async () => {
+  await codesOf({ count: 3, usesMax: 1_000_000_000 });
+  const { batches: listed } = jsonOf(await cli("voucher", "list", "--json"));
+  expect(listed).toContainEqual(expect.objectContaining({ codes: 3, usesMax: 3_000_000_000 }));
+});

@@ -19,8 +19,8 @@ const EXPORT = ["log", "export", ID, "--from", "2026-01-01", "--to"];
 describe("a wrong command line exits 2 and names the fault", () => {
   const cases: readonly (readonly [words: readonly string[], named: string])[] = [
     [[], "farebox <command>"],
-    [["acount"], "Unknown command 'acount'. The first word is one of account, grant, payment,"],
-    [["--version"], "No command is named. The first word is one of account, grant, payment,"],
+    [["acount"], "Unknown command 'acount'. The first word is one of setup, account, grant,"],
+    [["--version"], "No command is named. The first word is one of setup, account, grant,"],
     [["wroker"], "restore, migrate, api, worker, start ('farebox --help' shows all)"],
     [["account"], "'account' needs a second word: account create, account show"],
     [["account", "delete"], "Unknown command 'account delete'. There are: account create"],

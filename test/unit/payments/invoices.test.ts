@@ -10,15 +10,15 @@ import { CARDS, openPaymentLab, type PaymentLab } from "../../support/stores/pay
 import { usd } from "../../support/stores/world.ts";
 
 const requests: ApiRequest[] = [];
-let isAway = false;
+let refusal: { readonly type: string; readonly status: number } | null = null;
 
 const lab = await shared(
   openPaymentLab({
     invoices: true,
     intercept: async (request, answerNow) => {
       requests.push(request);
-      if (isAway && request.path === "/v1/credit_notes") {
-        return Response.json({ error: { type: "api_error" } }, { status: 503 });
+      if (refusal !== null && request.path === "/v1/credit_notes") {
+        return Response.json({ error: { type: refusal.type } }, { status: refusal.status });
       }
       const { status, body } = answerNow();
       return Response.json(body, { status });
@@ -68,14 +68,18 @@ test("each refund has one credit note, also if the order is repeated", async () 
   ]);
 });
 
-test("a refund stands if its credit note fails, and a repeat issues the note", async () => {
+test.each([
+  ["Stripe is away", { type: "api_error", status: 503 }],
+  ["the key may not issue it", { type: "invalid_request_error", status: 403 }],
+  ["the key has ended", { type: "invalid_request_error", status: 401 }],
+])("a refund stands without its credit note, and a repeat issues it: %s", async (_, failure) => {
   const { id, intent } = await paid(lab);
   const order = { amount: usd("4"), reference: "late" };
   try {
-    isAway = true;
+    refusal = failure;
     expect((await refundTopUp(lab.payments, id, order)).status).toBe("succeeded");
   } finally {
-    isAway = false;
+    refusal = null;
   }
   const refunds = () =>
     lab.sandbox.actions.store.list("refund").filter((one) => one.payment_intent === intent);
@@ -87,6 +91,14 @@ test("a refund stands if its credit note fails, and a repeat issues the note", a
     { kind: "invoice" },
     { kind: "credit_note", amount: usd("4") },
   ]);
+});
+
+test("a credit note that was voided is not shown", async () => {
+  const { id, intent } = await paid(lab);
+  await refundTopUp(lab.payments, id, { amount: usd("4"), reference: "voided" });
+  const { store } = lab.sandbox.actions;
+  store.change(String(store.list("credit_note")[0]?.id), { status: "void" });
+  expect(await lab.payments.provider.documentsOf(intent)).toMatchObject([{ kind: "invoice" }]);
 });
 
 test("a refund that fails at once has no credit note", async () => {

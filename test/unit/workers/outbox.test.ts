@@ -106,13 +106,15 @@ test("a mail is in the language that its reader keeps, whoever causes it", async
   });
   await database.sql`
     INSERT INTO people (id, email, name, language) VALUES ('person_de', 'de@x.test', 'De', 'de')`;
-  for (const to of ["DE@x.test", "nobody@x.test"]) {
+  const former = { to: "former@x.test", reader: "De@x.test" };
+  for (const address of [{ to: "DE@x.test" }, { to: "nobody@x.test" }, former]) {
     const write = mailOfReader(DEFAULT_BRAND, content, "zh-Hans");
     await database.db.transaction((tx) =>
-      addServiceMail(tx, { write, kind: "receipt", to, account: null }, new Date()),
+      addServiceMail(tx, { write, kind: "receipt", ...address, account: null }, new Date()),
     );
   }
   expect((await rows()).map(({ subject }) => subject).sort()).toEqual([
+    germanMails.receipt.subject("$5.00"),
     germanMails.receipt.subject("$5.00"),
     chineseMails.receipt.subject("$5.00"),
   ]);
