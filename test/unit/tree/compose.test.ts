@@ -159,11 +159,16 @@ describe("the API processes of the compose file", () => {
     expect(read("deploy/update")).toContain(`for api in ${names.join(" ")}; do`);
   });
 
-  const update = (isReady: boolean) => {
+  test("are not taken out of the proxy by calls that fail", () => {
+    expect(read("deploy/Caddyfile")).not.toMatch(/^\s*(fail_duration|max_fails|unhealthy_)/m);
+  });
+
+  const update = (does: { readonly run: boolean; readonly getReady: boolean }) => {
     using folder = launcherHome();
     const at = (name: string) => join(folder.path, name);
     copyFileSync(join(PROJECT, "deploy/update"), at("update"));
-    const answer = isReady ? "" : '[ "$1" != exec ] || exit 1';
+    const fails = does.getReady ? "" : '[ "$1 $4" != "exec bun" ] || exit 1';
+    const answer = does.run ? fails : '[ "$1" != exec ] || exit 1';
     writeFileSync(at("compose"), `#!/bin/sh\necho "$@" | head -1 >> ${at("log")}\n${answer}\n`);
     writeFileSync(at("sleep"), "#!/bin/sh\n");
     for (const name of ["compose", "sleep"]) chmodSync(at(name), 0o755);
@@ -176,9 +181,10 @@ describe("the API processes of the compose file", () => {
   const replace = (name: string) => `up --detach --no-deps --force-recreate ${name}`;
 
   test("are updated one after the other, each when the one before is ready", () => {
-    const { exitCode, done } = update(true);
+    const { exitCode, done } = update({ run: true, getReady: true });
     expect(exitCode).toBe(0);
     expect(done).toEqual([
+      "exec -T api-1",
       "build migrate",
       "run --rm --no-deps migrate",
       ...names.flatMap((name) => [replace(name), `exec -T ${name}`]),
@@ -186,8 +192,14 @@ describe("the API processes of the compose file", () => {
     ]);
   });
 
+  test("are not updated in an installation that has none of them", () => {
+    const { exitCode, said, done } = update({ run: false, getReady: false });
+    expect([exitCode, done]).toEqual([1, ["exec -T api-1"]]);
+    expect(said).toContain("up --build --detach --remove-orphans");
+  });
+
   test("are not replaced any further if the new one does not get ready", () => {
-    const { exitCode, said, done } = update(false);
+    const { exitCode, said, done } = update({ run: true, getReady: false });
     expect(exitCode).toBe(1);
     expect(said).toContain("api-1 does not get ready; nothing else was replaced");
     expect(done.filter((line) => line.startsWith("up "))).toEqual([replace("api-1")]);
