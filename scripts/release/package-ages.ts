@@ -48,7 +48,8 @@ export async function tooYoung(
   for (const { name, version } of versions) {
     const published = (await timesOf(name))[version];
     if (published === undefined) lines.push(`${name}@${version} is not in the registry`);
-    else if (now.getTime() - Date.parse(published) < AGE_DAYS_MIN * DAY_MS) {
+    // Not "younger than": an unreadable date is NaN, of which each comparison is false.
+    else if (!(now.getTime() - Date.parse(published) >= AGE_DAYS_MIN * DAY_MS)) {
       lines.push(
         `${name}@${version} was published ${published}: wait until it is ${AGE_DAYS_MIN} days old`,
       );
