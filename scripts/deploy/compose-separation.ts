@@ -67,11 +67,16 @@ export async function checkSeparation(
       const args = ["--scopes", "models", "--ip", ALLOWED_IP];
       const key = String((await at.farebox("key", "create", what.accountId, ...args)).key);
       const { failure } = await call({ ...what, key }, false, { "x-forwarded-for": ALLOWED_IP });
-      if (failure?.startsWith("403") !== true) throw new Error(`through the proxy: ${failure}`);
+      if (!isRefused(failure ?? "")) throw new Error(`through the proxy: ${failure}`);
       const direct = await askDirectly(at, addresses["api-1"] ?? "", { key, model: what.model });
-      if (!direct.startsWith("403")) throw new Error(`past the proxy: ${direct}`);
+      if (!isRefused(direct)) throw new Error(`past the proxy: ${direct}`);
     },
   );
+}
+
+/** True for the refusal of an address; other refusals have the status 403 too. */
+function isRefused(answer: string): boolean {
+  return answer.startsWith("403") && answer.includes("ip_not_allowed");
 }
 
 /** The addresses of services, in the network of the stores where they are in it. */
