@@ -4,7 +4,8 @@
 //   --base IMAGE   the image with Bun that ours is based on; without it a Debian is laid out
 //   --no-image     makes no image, where there is no Podman
 //
-// RELEASE_KEY_FILE names the private key that signs, of Ed25519, in PEM.
+// RELEASE_KEY_FILE names the private key that signs, of Ed25519, in PEM. Without it the release is
+// not signed, and the commands that sign it are printed.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { openEngine } from "./deploy/engine.ts";
 import { PROJECT } from "./local/home.mjs";
 import { type ReleaseOptions, writeRelease } from "./release/files.ts";
 import { buildTwice } from "./release/image.ts";
-import { readSigningKey } from "./release/sign.ts";
+import { readSigningKey, signingCommands } from "./release/sign.ts";
 import { NotReleasable } from "./release/source.ts";
 
 const { values, positionals } = parseArgs({
@@ -37,13 +38,14 @@ async function release(): Promise<void> {
   const [tag] = positionals;
   if (tag === undefined) throw new NotReleasable("npm run release -- TAG: name a tag");
   const keyFile = process.env.RELEASE_KEY_FILE;
-  if (!keyFile) throw new NotReleasable("Set RELEASE_KEY_FILE to the file of the key that signs");
-  const key = readSigningKey(readFileSync(keyFile, "utf8"));
+  const key = keyFile ? readSigningKey(readFileSync(keyFile, "utf8")) : null;
   const out = values.out ?? join(PROJECT, "release", tag);
   const options = { project: PROJECT, tag, out, key };
   if (values["no-image"]) await writeRelease({ ...options, image: null });
   else await withImage(options);
-  console.log(`${out} has the release of ${tag}. Check it: sh ${out}/verify ${key.fingerprint}`);
+  console.log(`${out} has the release of ${tag}.`);
+  if (key !== null) console.log(`Check it: sh scripts/release/verify ${key.fingerprint} ${out}`);
+  else console.log(["It is not signed. Sign it:", ...signingCommands("KEY", out)].join("\n  "));
 }
 
 async function withImage(options: Omit<ReleaseOptions, "image">): Promise<void> {

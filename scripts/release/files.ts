@@ -4,11 +4,14 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { must } from "../deploy/tools.ts";
 import { temporaryFolder } from "../local/processes.mjs";
 import { type Materials, provenanceOf } from "./provenance.ts";
@@ -28,23 +31,40 @@ export interface ReleaseOptions {
   readonly tag: string;
   /** The folder to write into; it must be empty or missing. */
   readonly out: string;
-  readonly key: SigningKey;
+  /** Null leaves the signature and the public key to whoever has the key. */
+  readonly key: SigningKey | null;
   /** Builds the image of unpacked source; null leaves the image out. */
   readonly image: ((source: Source, folder: string) => Promise<BuiltImage>) | null;
 }
 
 /**
  * Makes a release of a tag: source, image, packages, provenance, digests, signature, and the
- * program that checks them. The same tag, base and key give the same bytes.
+ * program that checks them. The same tag, base and key give the same bytes. A release that fails
+ * leaves nothing.
  * @throws {NotReleasable} for a tag or folder that cannot be used
  */
 export async function writeRelease(options: ReleaseOptions): Promise<Source> {
-  const { project, tag, out, key } = options;
+  const { project, tag, out } = options;
   if (existsSync(out) && readdirSync(out).length > 0)
     throw new NotReleasable(`${out} is not empty`);
   const source = await readSource(project, tag);
+  // Beside the folder that it becomes, because a folder is not renamed across file systems.
+  const parent = dirname(resolve(out));
+  mkdirSync(parent, { recursive: true });
+  const unfinished = mkdtempSync(join(parent, ".farebox-release-"));
+  try {
+    const files = join(unfinished, "files");
+    mkdirSync(files);
+    await writeFiles(source, options, files);
+    renameSync(files, out);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return source;
+}
+
+async function writeFiles(source: Source, options: ReleaseOptions, out: string): Promise<void> {
   const name = `farebox-${source.version}`;
-  mkdirSync(out, { recursive: true });
   writeFileSync(join(out, `${name}.tar.gz`), source.archive);
   const place = temporaryFolder("farebox-release-");
   try {
@@ -59,15 +79,15 @@ export async function writeRelease(options: ReleaseOptions): Promise<Source> {
       base: image?.base ?? null,
     });
     writeFileSync(join(out, `${name}.provenance.json`), provenance);
+    copyFileSync(join(folder, "scripts/release/verify"), join(out, "verify"));
   } finally {
     place.remove();
   }
-  copyFileSync(join(import.meta.dir, "verify"), join(out, "verify"));
   const sums = [...(await digestsOf(out))].map(([file, digest]) => `${digest}  ${file}\n`).join("");
   writeFileSync(join(out, "SHA256SUMS"), sums);
-  writeFileSync(join(out, "SHA256SUMS.sig"), key.sign(sums));
-  writeFileSync(join(out, "release.pub"), key.publicPem);
-  return source;
+  if (options.key === null) return;
+  writeFileSync(join(out, "SHA256SUMS.sig"), options.key.sign(sums));
+  writeFileSync(join(out, "release.pub"), options.key.publicPem);
 }
 
 /** The SHA-256 of each file of a folder, in the order of names. Files may be larger than memory. */

@@ -24,6 +24,20 @@ export function readSigningKey(pem: string): SigningKey {
   };
 }
 
+/**
+ * The two commands that sign a release which was written without a key.
+ * @param keyFile the path of the private key, on the machine that has it
+ * @param folder the folder of the release
+ */
+export function signingCommands(keyFile: string, folder: string): readonly [string, string] {
+  const sums = `'${folder}/SHA256SUMS'`;
+  return [
+    `openssl pkeyutl -sign -inkey '${keyFile}' -rawin -in ${sums} | ` +
+      `openssl base64 -A > '${folder}/SHA256SUMS.sig'`,
+    `openssl pkey -in '${keyFile}' -pubout > '${folder}/release.pub'`,
+  ];
+}
+
 function privateKeyOf(pem: string): KeyObject {
   try {
     const key = createPrivateKey(pem);

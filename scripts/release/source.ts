@@ -61,7 +61,10 @@ export async function readSource(project: string, tag: string): Promise<Source> 
 /** The compressor of Node writes no time and no name, which the program `gzip` does. */
 async function archiveOf(project: string, commit: string, version: string): Promise<Uint8Array> {
   const prefix = `--prefix=farebox-${version}/`;
-  const child = Bun.spawn(["git", "archive", "--format=tar", prefix, commit], {
+  // A user's own settings would change modes and ends of lines.
+  const settings = ["tar.umask=0002", "core.autocrlf=false", "core.eol=lf"];
+  const git = ["git", ...settings.flatMap((setting) => ["-c", setting])];
+  const child = Bun.spawn([...git, "archive", "--format=tar", prefix, commit], {
     cwd: project,
     stdout: "pipe",
   });

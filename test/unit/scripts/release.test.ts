@@ -11,18 +11,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { PROJECT } from "../../../scripts/local/home.mjs";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { writeRelease } from "../../../scripts/release/files.ts";
-import { readSigningKey, type SigningKey } from "../../../scripts/release/sign.ts";
+import { readSigningKey, type SigningKey, signingCommands } from "../../../scripts/release/sign.ts";
 
 const folder = temporaryFolder("farebox-test-release-");
 const project = join(folder.path, "project");
 const at = (...path: string[]) => join(folder.path, ...path);
-const key = newKey();
+const pem = newPem();
+const key = readSigningKey(pem);
 
-function newKey(): SigningKey {
+function newPem(): string {
   const { privateKey } = generateKeyPairSync("ed25519");
-  return readSigningKey(privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 function git(...args: readonly string[]): void {
@@ -52,20 +54,25 @@ function filesOf(version: string, changelog = `## ${version} - 2026-12-01\n`) {
     "package-lock.json": JSON.stringify({ ...named, lockfileVersion: 3, requires: true, packages }),
     "deploy/helm/farebox/Chart.yaml": `appVersion: "${version}"\n`,
     "CHANGELOG.md": `# Changelog\n\n${changelog}`,
+    "scripts/release/verify": `# verify of ${version}\n`,
   };
 }
 
-const make = (name: string, of: string, signedBy = key) =>
+const make = (name: string, of: string, signedBy: SigningKey | null = key) =>
   writeRelease({ project, tag: of, out: at(name), key: signedBy, image: null });
 
+const VERIFY = join(PROJECT, "scripts/release/verify");
+
 function verify(name: string, fingerprint: string) {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(["sh", at(name, "verify"), fingerprint]);
+  const command = ["sh", VERIFY, fingerprint, name];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder.path });
   return { exitCode, text: `${stdout}${stderr}` };
 }
 
 let first: string;
 beforeAll(async () => {
   mkdirSync(join(project, "deploy/helm/farebox"), { recursive: true });
+  mkdirSync(join(project, "scripts/release"), { recursive: true });
   git("init", "--quiet");
   first = tag("1.0.0", filesOf("1.0.0"));
   await make("one", first);
@@ -88,6 +95,39 @@ test("a release of a tag is the same, byte for byte, when it is made again", asy
     const [one, two] = ["one", "two"].map((release) => readFileSync(at(release, name)));
     expect([name, one?.equals(two ?? Buffer.alloc(0))]).toEqual([name, true]);
   }
+});
+
+test("a release does not depend on the settings of git of whoever makes it", async () => {
+  git("config", "tar.umask", "0077");
+  git("config", "core.autocrlf", "true");
+  await make("settings", first);
+  for (const name of readdirSync(at("one"))) {
+    const [one, two] = ["one", "settings"].map((release) => readFileSync(at(release, name)));
+    expect([name, one?.equals(two ?? Buffer.alloc(0))]).toEqual([name, true]);
+  }
+});
+
+test("the program that checks is the one of the tag", () => {
+  expect(readFileSync(at("one", "verify"), "utf8")).toBe("# verify of 1.0.0\n");
+});
+
+test("a release that fails leaves nothing, and the next one finds its place free", async () => {
+  const options = { project, tag: first, out: at("failed", "v1"), key };
+  const image = () => Promise.reject(new Error("no engine"));
+  await expect(writeRelease({ ...options, image })).rejects.toThrow("no engine");
+  expect(readdirSync(at("failed"))).toEqual([]);
+  await writeRelease({ ...options, image: null });
+  expect(readdirSync(at("failed"))).toEqual(["v1"]);
+});
+
+test("a release is signed on another machine by the two commands that are printed", async () => {
+  await make("apart", first, null);
+  expect(readdirSync(at("apart"))).not.toContain("release.pub");
+  writeFileSync(at("apart.pem"), pem);
+  for (const command of signingCommands(at("apart.pem"), at("apart"))) {
+    expect(Bun.spawnSync(["sh", "-c", command]).exitCode).toBe(0);
+  }
+  expect(verify("apart", key.fingerprint).exitCode).toBe(0);
 });
 
 test("a release names its packages with their digests, and the commit it comes from", () => {
@@ -114,8 +154,18 @@ test("one command shows that a release is whole and of the key", () => {
   expect([exitCode, text]).toEqual([0, expect.stringContaining("This release is whole")]);
 });
 
+test("a file that was added to a release is refused, whatever its name", () => {
+  for (const file of [".env", "SHA256SUMS\nrelease.pub", "farebox-1.0.1-image.tar"]) {
+    const name = `added-${file.length}`;
+    cpSync(at("one"), at(name), { recursive: true });
+    writeFileSync(at(name, file), "x");
+    const { exitCode, text } = verify(name, key.fingerprint);
+    expect([file, exitCode, text]).toEqual([file, 1, expect.stringContaining("has other files")]);
+  }
+});
+
 test("a release of another key, a changed file and a changed list are each refused", async () => {
-  const other = newKey();
+  const other = readSigningKey(newPem());
   await make("other", first, other);
   expect(verify("other", key.fingerprint)).toMatchObject({
     exitCode: 1,
