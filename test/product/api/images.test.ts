@@ -178,7 +178,7 @@ describe("refused by name, before anything is held", () => {
     [
       "seeing",
       [image("https://example.com/a.png")],
-      `${URL_FIELD} must be a data URL: 'seeing' takes no addresses`,
+      `${URL_FIELD} must not be an address: 'seeing' takes images in base64 only`,
     ],
     [
       "fetching",

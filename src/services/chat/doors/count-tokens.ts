@@ -5,6 +5,7 @@ import { NO_COST, outcomeOf } from "../../../calls/call.ts";
 import { giveBack, release } from "../../../calls/settling.ts";
 import { OK } from "../../../core/errors.ts";
 import type { EndpointContext } from "../../../http/endpoint.ts";
+import { mediaTokens, modelsTaking } from "../media/model-media.ts";
 import { modelNamed } from "../models/catalogue.ts";
 import type { ChatRequest } from "../protocols/provider.ts";
 import { promptTokensMax } from "../tokens/tokens.ts";
@@ -21,26 +22,38 @@ interface Conversation {
   readonly request: CountedRequest;
 }
 
-/** The conversation to count. Throws a refusal, also for a model that cannot be asked. */
+/** A conversation that can be counted. */
+export interface Count {
+  readonly request: CountedRequest;
+  /** The tokens of its images and PDFs, by the rules of the model that would be asked. */
+  readonly mediaTokens: number;
+}
+
+/**
+ * The conversation to count. Throws a refusal, also for a model that cannot be asked or does not
+ * take its media.
+ */
 export function prepareCount(
   context: Context,
   { model, request }: Conversation,
   choose: ChooseModels,
-): CountedRequest {
+): Count {
   const { deps, call } = context;
   const catalogue = deps.catalogue();
   context.model = modelNamed(catalogue, model)?.id ?? null;
-  choose(deps, { model, request, catalogue, account: call.identity.accountId });
-  return request;
+  const account = call.identity.accountId;
+  const { models } = choose(deps, { model, request, catalogue, account });
+  const [first] = modelsTaking(models, request.media);
+  return { request, mediaTokens: mediaTokens(first, request.media) };
 }
 
 /** The tokens of the conversation. */
-export async function runCount(context: Context, request: CountedRequest): Promise<number> {
+export async function runCount(context: Context, count: Count): Promise<number> {
   const { deps, call, model } = context;
   const terms = { scope: "models", service: "models", model, ...NO_COST } as const;
   const hold = await takeHold(deps.calls, call, terms);
   try {
-    const tokens = await promptTokens(context, request);
+    const tokens = (await promptTokens(context, count.request)) + count.mediaTokens;
     await release(deps.calls, hold, outcomeOf(deps.calls, call, { status: OK, errorCode: null }));
     return tokens;
   } catch (error) {
@@ -51,7 +64,7 @@ export async function runCount(context: Context, request: CountedRequest): Promi
 /** Bytes of usual text for a token, where a prompt cannot be counted now. */
 const BYTES_A_TOKEN = 4;
 
-/** The tokens of a prompt by our own tokenizer, or about as many. */
+/** The tokens of the text of a prompt by our own tokenizer, or about as many. */
 export async function promptTokens(
   { deps, call }: Context,
   request: CountedRequest,

@@ -79,7 +79,7 @@ export function untakenByAll(media: Media): ApiError {
 
 function untaken(part: MediaPart, who: string, model?: MediaModel): ApiError {
   if (model?.media?.kinds.includes(part.kind)) {
-    return invalid(part.param, `must be a data URL: ${who} takes no addresses`);
+    return invalid(part.param, `must not be an address: ${who} takes images in base64 only`);
   }
   const kinds = model?.media?.kinds.map((kind) => MEDIA_KINDS[kind]).join(" and ");
   const takes = model === undefined ? "takes it" : `takes text${kinds ? ` and ${kinds}` : ""} only`;

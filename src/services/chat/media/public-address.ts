@@ -32,14 +32,18 @@ const AMBIGUOUS = /[\s\\]|\p{Cc}/u;
 
 /**
  * The address in the one form that all parsers read alike, or the rule that it breaks: "must ...".
+ * The rule names what the field may be instead of an address: "be a data URL, or ".
  */
-export function publicAddress(text: string): { readonly href: string } | { readonly rule: string } {
+export function publicAddress(
+  text: string,
+  instead = "",
+): { readonly href: string } | { readonly rule: string } {
   if (text.length > ADDRESS_LENGTH_MAX) {
     return { rule: `must be an address of at most ${ADDRESS_LENGTH_MAX} characters` };
   }
   const url = AMBIGUOUS.test(text) ? null : URL.parse(text);
-  if (url === null) return { rule: "must be a data URL, or an address such as https://…" };
-  if (url.protocol !== "https:") return { rule: "must be a data URL, or begin with https://" };
+  if (url === null) return { rule: `must ${instead}be an address such as https://…` };
+  if (url.protocol !== "https:") return { rule: `must ${instead}begin with https://` };
   if (url.username !== "" || url.password !== "") return { rule: "must not have credentials" };
   if (url.port !== "") return { rule: "must not name a port" };
   // URL has turned every notation of an IPv4 address into four numbers.

@@ -21,7 +21,8 @@ const DATA_HEAD = /^data:([a-z]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[a-z0-9._-]*)*;bas
 /** No head is longer. A regular expression must not run through the data. */
 const HEAD_LENGTH_MAX = 256;
 const IMAGE_RULE = "must be a PNG, JPEG, GIF or WebP image in base64, with a whole header";
-const PDF_RULE = "must be a data URL of a PDF in base64: data:application/pdf;base64,…";
+const PDF_URL_RULE = "must be a data URL of a PDF in base64: data:application/pdf;base64,…";
+const PDF_RULE = "must be a PDF in base64, from its first bytes on";
 /** "%PDF-" in base64, up to the last character that does not depend on the bytes after it. */
 const PDF_MAGIC = "JVBERi";
 
@@ -30,20 +31,14 @@ const PDF_MAGIC = "JVBERi";
  * URL says. Throws an `invalid_parameter` that names the field.
  */
 export function readImage({ url, param, detail }: GivenMedia): MediaPart {
-  const kind = { type: "media", kind: "image" } as const;
-  const given = { ...kind, param, detail: detail ?? "auto", fileName: null };
-  if (!isDataUrl(url)) {
-    const address = publicAddress(url);
-    if ("rule" in address) throw invalid(param, address.rule);
-    return { ...given, url: address.href, dataAt: 0, mediaType: null, size: null };
-  }
+  if (!isDataUrl(url)) return imageAt({ url, param, detail }, "be a data URL, or ");
   const head = headOf(url);
   const header = head === null ? null : readImageHeader(url.slice(head.length));
   if (head === null || header === null) throw invalid(param, IMAGE_RULE);
   const { mediaType, width, height } = header;
   const own = `data:${mediaType};base64,`;
   return {
-    ...given,
+    ...imageFields({ param, detail }),
     url: head.text === own ? url : own + url.slice(head.length),
     dataAt: own.length,
     mediaType,
@@ -51,11 +46,29 @@ export function readImage({ url, param, detail }: GivenMedia): MediaPart {
   };
 }
 
+/** The image at an address, for a form with another field for data. Throws as `readImage` does. */
+export function readImageAddress(given: GivenMedia): MediaPart {
+  if (!isDataUrl(given.url)) return imageAt(given, "");
+  throw invalid(given.param, "must be an address such as https://…, not a data URL");
+}
+
+function imageAt({ url, param, detail }: GivenMedia, instead: string): MediaPart {
+  const address = publicAddress(url, instead);
+  if ("rule" in address) throw invalid(param, address.rule);
+  const given = imageFields({ param, detail });
+  return { ...given, url: address.href, dataAt: 0, mediaType: null, size: null };
+}
+
+function imageFields({ param, detail }: Pick<GivenMedia, "param" | "detail">) {
+  const kind = { type: "media", kind: "image" } as const;
+  return { ...kind, param, detail: detail ?? "auto", fileName: null };
+}
+
 /** The PDF of a data URL. Throws an `invalid_parameter` that names the field. */
 export function readPdf({ url, param, fileName }: GivenMedia): MediaPart {
   const head = headOf(url);
-  const isPdf = head?.mediaType === "application/pdf" && url.startsWith(PDF_MAGIC, head.length);
-  if (head === null || !isPdf) throw invalid(param, PDF_RULE);
+  if (head?.mediaType !== "application/pdf") throw invalid(param, PDF_URL_RULE);
+  if (!url.startsWith(PDF_MAGIC, head.length)) throw invalid(param, PDF_RULE);
   return {
     type: "media",
     kind: "pdf",

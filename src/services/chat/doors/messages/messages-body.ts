@@ -21,6 +21,7 @@ const TOOLS_MAX = 512;
 const STOPS_MAX = 64;
 const EDITS_MAX = 16;
 const TOOL_ID_CHARACTERS_MAX = 16_384;
+const TITLE_CHARACTERS_MAX = 500;
 
 const toolName = shortText(128);
 const toolId = shortText(TOOL_ID_CHARACTERS_MAX);
@@ -53,7 +54,7 @@ const ImageBlock = named("ImageBlock", {
 const DocumentBlock = named("DocumentBlock", {
   type: Type.Literal("document"),
   source: Source,
-  title: optional(text()),
+  title: optional(shortText(TITLE_CHARACTERS_MAX)),
   context: optional(text()),
   cache_control: cacheControl,
 });

@@ -5,7 +5,7 @@ import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
-import { type CountedRequest, prepareCount, runCount } from "../count-tokens.ts";
+import { type Count, prepareCount, runCount } from "../count-tokens.ts";
 import { answerMessages, prepareMessages, runMessages } from "./answer-messages.ts";
 import { CountBody, type CountFields, MessagesBody } from "./messages-body.ts";
 import { messagesError } from "./messages-error.ts";
@@ -22,7 +22,8 @@ and PDFs go to models that take them; tools that the provider would run are refu
 Charges, limits and what happens to a call whose caller leaves are those of chat completions.`;
 
 export const COUNT_DESCRIPTION = `Costs nothing, and counts as one request. The count is that of
-our tokenizer. A prompt of more than 256 KB is estimated.`;
+our tokenizer, and images and PDFs count by the rules of the model. A prompt of more than 256 KB is
+estimated.`;
 
 /** Messages in the Gateway. */
 export const messages = endpoint({
@@ -82,6 +83,6 @@ export function conversationOf(fields: CountFields) {
 }
 
 /** The reply of a count. */
-export function answerCount(_: object, __: CountedRequest, input_tokens: number): Answer {
+export function answerCount(_: object, __: Count, input_tokens: number): Answer {
   return { json: JSON.stringify({ input_tokens }) };
 }

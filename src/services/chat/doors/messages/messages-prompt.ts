@@ -1,10 +1,10 @@
 // Converts the conversation of a Messages body into the messages of a chat request: to count it,
 // and for servers that speak another form.
 
-import { copyJson, invalid } from "../../../../http/body/checks.ts";
+import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
-import type { ContentPart, MediaPart } from "../../media/media-part.ts";
-import { readImage, readPdf } from "../../media/read-media.ts";
+import { type ContentPart, IMAGE_TYPES, type MediaPart } from "../../media/media-part.ts";
+import { readImage, readImageAddress, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
 import { isSealed, openedExtra } from "../sealed-extra.ts";
 import type {
@@ -102,10 +102,10 @@ function blockParts(
 }
 
 function imageOf({ source }: Extract<MediaBlock, { type: "image" }>, param: string): MediaPart {
-  const { type, media_type: mediaType, data, url } = source;
-  if (type === "url") return readImage({ url: url ?? "", param: `${param}.url` });
+  const { type, url } = source;
+  if (type === "url") return readImageAddress({ url: url ?? "", param: `${param}.url` });
   if (type !== "base64") throw invalid(`${param}.type`, "must be 'base64' or 'url'");
-  return readImage({ url: dataUrl(mediaType, data), param: `${param}.data` });
+  return readImage({ url: dataUrl(source, param, IMAGE_TYPES), param: `${param}.data` });
 }
 
 /** A document of text is text to every server; other media are PDFs. */
@@ -113,19 +113,31 @@ function documentParts(
   block: Extract<MediaBlock, { type: "document" }>,
   param: string,
 ): readonly ContentPart[] {
-  const { type, media_type: mediaType, data, content } = block.source;
+  const { source, title } = block;
+  const { type, data, content } = source;
   if (type === "text") return [toText(withTitle(block, data ?? ""))];
   if (type === "content") return [toText(withTitle(block, joinedBlocks(content ?? "")))];
   if (type !== "base64") {
     throw invalid(`${param}.type`, "must be 'base64', 'text' or 'content'");
   }
-  const url = dataUrl(mediaType, data);
-  const pdf = readPdf({ url, param: `${param}.data`, fileName: block.title ?? null });
-  return [...(block.context ? [toText(block.context)] : []), pdf];
+  const url = dataUrl(source, param, PDF_TYPES);
+  const pdf = readPdf({ url, param: `${param}.data`, fileName: title ?? null });
+  // A server of the same form shows both to its model.
+  const words = withTitle(block, "");
+  return words === "" ? [pdf] : [toText(words), pdf];
 }
 
-function dataUrl(mediaType: string | null | undefined, data: string | null | undefined): string {
-  return `data:${mediaType ?? ""};base64,${data ?? ""}`;
+const PDF_TYPES = ["application/pdf"] as const;
+
+function dataUrl(
+  { media_type, data }: MediaBlock["source"],
+  param: string,
+  types: readonly string[],
+): string {
+  if (isAbsent(media_type) || !types.includes(media_type)) {
+    throw invalid(`${param}.media_type`, `must be one of: ${types.join(", ")}`);
+  }
+  return `data:${media_type};base64,${data ?? ""}`;
 }
 
 function withTitle(block: Extract<MediaBlock, { type: "document" }>, said: string): string {

@@ -10,10 +10,12 @@ import { notTooMany } from "../completions/chat-request.ts";
 import type { CountedRequest } from "../count-tokens.ts";
 import { withEffort } from "../reasoning-effort.ts";
 import {
+  type AssistantBlock,
   type CountFields,
   MessagesBody,
   type MessagesFields,
   type ToolFields,
+  type UserBlock,
 } from "./messages-body.ts";
 import { checkTools, forwardedBody, hasOwnSchema } from "./messages-fields.ts";
 import { toChatMessages } from "./messages-prompt.ts";
@@ -129,8 +131,20 @@ function onlyFields({ tools }: MessagesFields): readonly string[] {
 /** True if a cache mark asks for an hour; the writes of such a request can cost more. */
 function hasLongWrites({ system, messages, tools, cache_control: mark }: MessagesFields): boolean {
   if (isLong({ cache_control: mark }) || tools?.some(isLong) === true) return true;
-  if (Array.isArray(system) && system.some(isLong)) return true;
-  return messages.some(({ content }) => typeof content !== "string" && content.some(isLong));
+  return anyLong(system) || messages.some(({ content }) => anyLong(content));
+}
+
+type Blocks = readonly (UserBlock | AssistantBlock)[];
+
+function anyLong(content: string | Blocks | null | undefined): boolean {
+  if (isAbsent(content) || typeof content === "string") return false;
+  return content.some((block) => isLong(block) || anyLong(contentWithin(block)));
+}
+
+/** The blocks inside of a block, which may have marks of their own. */
+function contentWithin(block: Blocks[number]): string | Blocks | null | undefined {
+  if (block.type === "tool_result" || block.type === "search_result") return block.content;
+  return block.type === "document" ? block.source.content : null;
 }
 
 interface Marked {

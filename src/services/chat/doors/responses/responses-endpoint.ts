@@ -6,7 +6,7 @@ import { openAiError } from "../../../../http/respond.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
-import { type CountedRequest, prepareCount, runCount } from "../count-tokens.ts";
+import { type Count, prepareCount, runCount } from "../count-tokens.ts";
 import { answerResponses, prepareResponses, runResponses } from "./answer-responses.ts";
 import { openerFor } from "./referred-items.ts";
 import { type InputFields, InputTokensBody, ResponsesBody } from "./responses-body.ts";
@@ -25,7 +25,8 @@ names them. With \`stream\` each event has its name in an \`event:\` line, and t
 chat completions.`;
 
 export const INPUT_TOKENS_DESCRIPTION = `Costs nothing, and counts as one request. The count is that
-of our tokenizer. A prompt of more than 256 KB is estimated.`;
+of our tokenizer, and images and PDFs count by the rules of the model. A prompt of more than 256 KB
+is estimated.`;
 
 /** Responses in the Gateway. */
 export const responses = endpoint({
@@ -86,6 +87,6 @@ export function inputOf(fields: InputFields, { deps, call }: EndpointContext<Cha
 }
 
 /** The reply of a count. */
-export function answerInputTokens(_: object, __: CountedRequest, input_tokens: number): Answer {
+export function answerInputTokens(_: object, __: Count, input_tokens: number): Answer {
   return { json: JSON.stringify({ object: "response.input_tokens", input_tokens }) };
 }

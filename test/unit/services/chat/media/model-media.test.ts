@@ -140,7 +140,7 @@ describe("a model", () => {
   test.each([
     [TEXT, [image], "a.image must not be an image: 'text' takes text only"],
     [IMAGES, [image, pdf], "a.pdf must not be a PDF: 'images' takes text and an image only"],
-    [IMAGES, [address], "a.address must be a data URL: 'images' takes no addresses"],
+    [IMAGES, [address], "a.address must not be an address: 'images' takes images in base64 only"],
   ] as const)("%# refuses what it does not take, by name", (model, media, message) => {
     expect(() => modelsTaking([model], media)).toThrow(message);
   });

@@ -75,7 +75,7 @@ describe("an address", () => {
   const CREDENTIALS = "must not have credentials";
   const HOST = "must name a public host, and no IP address";
   const PRIVATE = "must name a host of the public internet";
-  const FORM = "must be a data URL, or an address such as https://…";
+  const FORM = "must be a data URL, or be an address such as https://…";
   const SCHEME = "must be a data URL, or begin with https://";
 
   test.each([
@@ -146,16 +146,17 @@ describe("a PDF", () => {
     expect(`data:application/pdf;base64,${base64Of(pdf)}`).toBe(url);
   });
 
+  const HEAD = "must be a data URL of a PDF in base64: data:application/pdf;base64,…";
+  const DATA = "must be a PDF in base64, from its first bytes on";
+
   test.each([
-    ["an address", "https://example.com/a.pdf"],
-    ["bare base64", Buffer.from("%PDF-1.7").toString("base64")],
-    ["another type", dataUrl("text/plain", Buffer.from("%PDF-1.7"))],
-    ["other data", dataUrl("application/pdf", Buffer.from("<html>"))],
-    ["no data", "data:application/pdf;base64,"],
-  ])("that is %s is refused, and the field is named", (_, url) => {
-    expect(refusal(() => readPdf({ url, param }))).toMatchObject({
-      param,
-      message: `${param} must be a data URL of a PDF in base64: data:application/pdf;base64,…`,
-    });
+    ["an address", "https://example.com/a.pdf", HEAD],
+    ["bare base64", Buffer.from("%PDF-1.7").toString("base64"), HEAD],
+    ["another type", dataUrl("text/plain", Buffer.from("%PDF-1.7")), HEAD],
+    ["other data", dataUrl("application/pdf", Buffer.from("<html>")), DATA],
+    ["no data", "data:application/pdf;base64,", DATA],
+  ])("that is %s is refused, and the field is named", (_, url, rule) => {
+    const message = `${param} ${rule}`;
+    expect(refusal(() => readPdf({ url, param }))).toMatchObject({ param, message });
   });
 });
