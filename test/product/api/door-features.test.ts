@@ -32,7 +32,7 @@ const SERVERS: Readonly<Record<string, Server>> = {
     wire: WIRE_FORMS["openai-responses"],
   },
   Anthropic: { provider: "anthropic", model: "claude-opus-5", wire: WIRE_FORMS.anthropic },
-  Gemini: { provider: "google", model: "gemini-3-pro-preview", wire: WIRE_FORMS.google },
+  Gemini: { provider: "google", model: "gemini-2.5-pro", wire: WIRE_FORMS.google },
   Bedrock: {
     provider: "amazon-bedrock",
     model: "us.anthropic.claude-opus-4-8-v1:0",
@@ -55,6 +55,7 @@ const ASKED = { role: "user", content: "Fare?" };
 const PNG = pngUrl(64, 64);
 const PDF = pdfUrl();
 const base64Of = (url: string) => url.slice(url.indexOf(",") + 1);
+const RESULT = "4217 cents";
 const GRAMMAR = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
 
 interface Door {
@@ -84,7 +85,7 @@ const DOORS: Readonly<Record<string, Door>> = {
               { id: "call_1", type: "function", function: { name: "fare", arguments: "{}" } },
             ],
           },
-          { role: "tool", tool_call_id: "call_1", content: "42" },
+          { role: "tool", tool_call_id: "call_1", content: RESULT },
         ],
       },
       image: {
@@ -117,7 +118,7 @@ const DOORS: Readonly<Record<string, Door>> = {
         input: [
           ASKED,
           { type: "function_call", call_id: "call_1", name: "fare", arguments: "{}" },
-          { type: "function_call_output", call_id: "call_1", output: "42" },
+          { type: "function_call_output", call_id: "call_1", output: RESULT },
         ],
       },
       "custom tool with a grammar": { tools: [{ type: "custom", name: "edit", format: GRAMMAR }] },
@@ -154,7 +155,7 @@ const DOORS: Readonly<Record<string, Door>> = {
         messages: [
           ASKED,
           { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "fare", input: {} }] },
-          { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "42" }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: RESULT }] },
         ],
       },
       image: {
@@ -190,6 +191,26 @@ const DOORS: Readonly<Record<string, Door>> = {
       "system among the messages": { messages: [ASKED, { role: "system", content: "Be brief" }] },
     },
   },
+};
+
+/** What the request of a server has of each part, in whatever form; by the name of the row. */
+const MARKS: Readonly<Record<string, RegExp>> = {
+  text: /Fare\?/,
+  stream: /"stream":true|\/converse-stream|:streamGenerateContent/,
+  "functions, forced": /"(toolC|tool_c)(hoice|onfig).*("required"|"REQUIRED"|"ANY"|"any")/,
+  "output of a function": /4217 cents/,
+  image: new RegExp(RegExp.escape(base64Of(PNG))),
+  PDF: new RegExp(RegExp.escape(base64Of(PDF))),
+  "JSON by a schema": /"city"/,
+  effort: /effort":"low"|thinking|budget/i,
+  "log probabilities": /"logprobs":true/,
+  "custom tool with a grammar": /start: \/\.\+\//,
+  namespace: /"city"/,
+  "sealed thought": /c2VhbGVk/,
+  "web_search of a provider": /web_search/,
+  thinking: /1024/,
+  "cache marks": /"cache_control"|"cachePoint"/,
+  "system among the messages": /Be brief/,
 };
 
 const ANSWER = {
@@ -229,7 +250,13 @@ const account = await api.account({ contract: "enterprise", paid: "100" });
 /** The words of the table. */
 const SERVED = "yes";
 
-/** What became of a part of a request. */
+function markOf(name: string): RegExp {
+  const mark = MARKS[name];
+  if (mark === undefined) throw new Error(`There is no mark of ${name}`);
+  return mark;
+}
+
+/** What became of a part of a request. Throws if it is said to be served, but was not sent. */
 async function fateOf(door: Door, name: string, to: string): Promise<string> {
   const { wire } = SERVERS[to] ?? SERVERS.Chat ?? {};
   if (wire === undefined) throw new Error(`There is no server ${to}`);
@@ -242,7 +269,11 @@ async function fateOf(door: Door, name: string, to: string): Promise<string> {
   expect([response.status, response.status === 200 ? "" : text]).toEqual([200, ""]);
   if ("stream" in feature) expect(text).toContain("before");
   const [, ignored = ""] = /"ignored":\[([^\]]*)\]/.exec(text) ?? [];
-  return ignored === "" ? SERVED : "ignored";
+  if (ignored !== "") return "ignored";
+  const { path = "", body } = server.requests.at(-1) ?? {};
+  const sent = `${path} ${JSON.stringify(body)}`;
+  expect({ name, to, sent }).toEqual({ name, to, sent: expect.stringMatching(markOf(name)) });
+  return SERVED;
 }
 
 async function tableOf(door: Door): Promise<string[][]> {
