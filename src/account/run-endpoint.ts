@@ -190,19 +190,19 @@ way go on. A call that the run refused can then be sent again. ${ANY_KEY}`,
       answer: async () => {
         const account = await accountOf(context);
         const id = context.params.id ?? "";
-        await changed(changeOwnRun(context.deps.runs, account, { run: id, change }), id);
+        await changed(changeOwnRun(context.deps.runs, account, { run: id, change }));
         return await runJson(account, context);
       },
     }),
   answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
 });
 
-async function changed(change: Promise<unknown>, id: string): Promise<void> {
+async function changed(change: Promise<unknown>): Promise<void> {
   try {
     await change;
   } catch (error) {
     if (!(error instanceof AdministrationError)) throw error;
-    if (error.code === "not_found") throw noRun(id);
+    if (error.code === "not_found") throw noRun();
     if (error.code === "wrong_state") throw new ApiError("too_many_budgets", error.message);
     throw new ApiError("account_inactive", error.message);
   }
@@ -219,7 +219,7 @@ async function runJson(
   { deps, call, params: { id = "" } }: Context,
 ): Promise<object> {
   const found = await readRunDetails(deps.runs, account, id);
-  if (found === null) throw noRun(id);
+  if (found === null) throw noRun();
   const { use, sums } = found;
   return {
     id: use.id,
@@ -241,8 +241,8 @@ async function runJson(
   };
 }
 
-function noRun(id: string): ApiError {
-  return new ApiError("run_not_found", `There is no run ${id}`);
+function noRun(): ApiError {
+  return new ApiError("run_not_found", "There is no such run");
 }
 
 function serviceOf({ service }: RunSum): string {

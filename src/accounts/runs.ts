@@ -100,7 +100,7 @@ export async function changeOwnRun(
       },
     }),
   );
-  if (changed === null) throw new AdministrationError("not_found", `There is no run ${run}`);
+  if (changed === null) throw new AdministrationError("not_found", "There is no such run");
   const { id, bucket } = account;
   const onDelayed = (error: unknown) => deps.onDelayed(id, error);
   const applied = await applyChangesNow(() => deps.actors.of(id, bucket), onDelayed);

@@ -89,7 +89,7 @@ function lineOf(run: RunUse): WireOf<typeof RunLine> {
 /** The JSON of a run with the sums of its calls. @throws ApiError `run_not_found` */
 export async function runReply(source: RunSource, id: string): Promise<RunReply> {
   const found = await readRunDetails(source.runs, source.account, id);
-  if (found === null) throw new ApiError("run_not_found", `There is no run ${id}`);
+  if (found === null) throw new ApiError("run_not_found", "There is no such run");
   const { use, sums } = found;
   return {
     ...lineOf(use),

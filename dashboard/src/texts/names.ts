@@ -1,11 +1,14 @@
 // The names that several texts of a language need: what each language must name.
 
 import type { Role } from "../../../src/core/access/roles.ts";
-import type { Scope } from "../../../src/core/access/services.ts";
+import type { Scope, ServiceName } from "../../../src/core/access/services.ts";
 import type { OTHER_PARTS } from "../../../src/core/money/price-fields.ts";
 
 export type RoleNames = Readonly<Record<Role, string>>;
 export type ScopeNames = Readonly<Record<Scope, string>>;
+
+/** The titles of the services, and of what belongs to none. */
+export type ServiceTitles = Readonly<Record<ServiceName | "account", string>>;
 
 /** What the lines of a receipt name, as the server writes it. Fees have the names of tools. */
 export type LineNames = Readonly<

@@ -25,6 +25,8 @@ interface ServiceRow {
   readonly hasForm: boolean;
   /** True if the receipt of a call has price lines. */
   readonly hasPriceLines: boolean;
+  /** Its category and subcategory in FOCUS exports, which that specification lists. */
+  readonly focus: readonly [string, string];
 }
 
 /** By name. The name is also the target that pauses the service. */
@@ -39,6 +41,7 @@ export const SERVICES = {
     isGenerative: true,
     hasForm: true,
     hasPriceLines: true,
+    focus: ["AI and Machine Learning", "Generative AI"],
   },
   search: {
     title: "Search",
@@ -50,6 +53,7 @@ export const SERVICES = {
     isGenerative: false,
     hasForm: true,
     hasPriceLines: true,
+    focus: ["Web", "Other (Web)"],
   },
   maps: {
     title: "Maps",
@@ -61,6 +65,7 @@ export const SERVICES = {
     isGenerative: false,
     hasForm: true,
     hasPriceLines: true,
+    focus: ["Developer Tools", "Other (Developer Tools)"],
   },
   mail: {
     title: "Mail",
@@ -72,6 +77,7 @@ export const SERVICES = {
     isGenerative: false,
     hasForm: true,
     hasPriceLines: true,
+    focus: ["Business Applications", "Productivity and Collaboration"],
   },
 } as const satisfies Record<string, ServiceRow>;
 

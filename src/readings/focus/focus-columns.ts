@@ -1,6 +1,6 @@
 // The columns of FOCUS 1.3 that we fill, in the order of the specification.
 
-import { type ServiceName, serviceOfScope, serviceTitle } from "../../core/access/services.ts";
+import { SERVICES, serviceOfScope, serviceTitle } from "../../core/access/services.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { type NanoUsd, type PicoUsd, pricePerUnit, toDecimal } from "../../core/money/money.ts";
 import { addMonths, startOfMonth } from "../../core/money/months.ts";
@@ -102,18 +102,12 @@ export const FOCUS_HEADINGS: readonly string[] = Object.keys(FOCUS_COLUMNS);
 
 const SURFACES = { gateway: "Gateway", application: "Application" } as const;
 
-/** Categories and subcategories that the specification allows. */
-const CATEGORIES: Readonly<Record<ServiceName, readonly [string, string]>> = {
-  chat: ["AI and Machine Learning", "Generative AI"],
-  search: ["Web", "Other (Web)"],
-  maps: ["Developer Tools", "Other (Developer Tools)"],
-  mail: ["Business Applications", "Productivity and Collaboration"],
-};
+/** The category of what belongs to no service. */
 const OTHER_CATEGORY = ["Other", "Other (Other)"] as const;
 
 function categoryOf(scope: string): readonly [string, string] {
   const service = serviceOfScope(scope);
-  return Object.entries(CATEGORIES).find(([name]) => name === service)?.[1] ?? OTHER_CATEGORY;
+  return Object.entries(SERVICES).find(([name]) => name === service)?.[1].focus ?? OTHER_CATEGORY;
 }
 
 function timeText(time: Date): string {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { receipt } from "../../../src/account/receipt-endpoint.ts";
+import { run, updateRun } from "../../../src/account/run-endpoint.ts";
 import { SCOPES } from "../../../src/core/access/services.ts";
 import { pathOf } from "../../../src/http/docs/docs-page.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
@@ -36,13 +37,21 @@ async function send(one: DocumentedEndpoint, example: Example): Promise<Response
   });
 }
 
-/** The example; one of a message or a receipt gets the id of an existing message or request. */
+/**
+ * The example; one of a message or a receipt gets the id of an existing message or request. The run
+ * of an example has begun.
+ */
 async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
   if (accounts.gateway === undefined) throw new Error("There is no account");
   if (one === receipt) {
     const { svc } = await completionOf(await api.post(accounts.gateway, chatBody()));
     await api.parts.stores.flush();
     return { ...example, params: { id: svc.request_id } };
+  }
+  if (one === run || one === updateRun) {
+    const headers = { "x-svc-run": `${example.params?.id}; max-usd=2.00; ttl=3600` };
+    await api.post(accounts.gateway, chatBody(), { headers });
+    return example;
   }
   if (example.params === undefined || one.service !== "mail") return example;
   const { id } = await resultOf(await world.send(accounts.gateway, mailBody()));

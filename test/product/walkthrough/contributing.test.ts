@@ -16,6 +16,8 @@ const ROOT_FILES = ["README.md", "package.json", "tsconfig.json", "biome.json", 
 const OWN = ["src/services/echo/", "test/unit/services/echo/"];
 /** The product's own files that a service touches outside its folder. */
 const SHARED_FILES_MAX = 5;
+/** The files with its words in each language but English. */
+const LANGUAGE_FILES_MAX = 3;
 const NARROW = "tsconfig.service.json";
 
 // Each compiles the tree or runs tests in it, and the machine may be busy.
@@ -25,7 +27,10 @@ setDefaultTimeout(STEP_MS_MAX);
 const markdown = readFileSync(join(PROJECT, "CONTRIBUTING.md"), "utf8");
 const steps = readSteps(markdown, "Add a service");
 const files = [...new Set(steps.map(({ path }) => path))];
-const shared = files.filter((file) => !OWN.some((folder) => file.startsWith(folder)));
+const touched = files.filter((file) => !OWN.some((folder) => file.startsWith(folder)));
+const shared = touched.filter((file) => !file.includes("/texts/"));
+const german = touched.filter((file) => /\/texts\/(?:de\/|german)/.test(file));
+const chinese = touched.filter((file) => /\/texts\/(?:zh-hans\/|chinese)/.test(file));
 const folder = sharedFolder("walkthrough");
 
 beforeAll(() => {
@@ -83,6 +88,9 @@ function compile(part: "everything" | "parts of a service"): Promise<Run> {
 test("the walkthrough touches few files outside the folder of the service", () => {
   expect(shared.length).toBeGreaterThan(0);
   expect(shared.length).toBeLessThanOrEqual(SHARED_FILES_MAX);
+  expect(german.length).toBeLessThanOrEqual(LANGUAGE_FILES_MAX);
+  expect(chinese).toHaveLength(german.length);
+  expect(touched).toHaveLength(shared.length + german.length + chinese.length);
 });
 
 test("its table names exactly these files", () => {

@@ -4,7 +4,7 @@ import { nameOf } from "../../name-of.ts";
 import type { Texts } from "../en/english.ts";
 import { billingTexts } from "./billing.ts";
 import { entryTexts } from "./entry.ts";
-import { ROLES, SCOPES } from "./names.ts";
+import { ROLES, SCOPES, SERVICES } from "./names.ts";
 import { peopleTexts } from "./people.ts";
 import { playgroundTexts } from "./playground.ts";
 import { refusalTexts } from "./refusals.ts";
@@ -124,7 +124,7 @@ export const texts: Texts = {
     openRequest: (id) => `Anfrage ${id} öffnen`,
     nothing: "Nichts gefunden",
   },
-  services: { chat: "Modelle", search: "Suche", maps: "Karten", mail: "E‑Mail", account: "Konto" },
+  services: SERVICES,
   scopes: SCOPES,
   entry: entryTexts,
   people: peopleTexts,

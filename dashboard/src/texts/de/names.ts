@@ -1,6 +1,6 @@
 // Names that several texts need, in German.
 
-import type { LineNames, RoleNames, ScopeNames } from "../names.ts";
+import type { LineNames, RoleNames, ScopeNames, ServiceTitles } from "../names.ts";
 
 export const ROLES: RoleNames = {
   owner: "Inhaber",
@@ -11,6 +11,14 @@ export const ROLES: RoleNames = {
 
 export const SCOPES: ScopeNames = {
   models: "Modelle",
+  search: "Suche",
+  maps: "Karten",
+  mail: "E‑Mail",
+};
+
+export const SERVICES: ServiceTitles = {
+  account: "Konto",
+  chat: "Modelle",
   search: "Suche",
   maps: "Karten",
   mail: "E‑Mail",

@@ -4,7 +4,7 @@ import { nameOf } from "../../name-of.ts";
 import type { Texts } from "../en/english.ts";
 import { billingTexts } from "./billing.ts";
 import { entryTexts } from "./entry.ts";
-import { ROLES, SCOPES } from "./names.ts";
+import { ROLES, SCOPES, SERVICES } from "./names.ts";
 import { peopleTexts } from "./people.ts";
 import { playgroundTexts } from "./playground.ts";
 import { refusalTexts } from "./refusals.ts";
@@ -119,7 +119,7 @@ export const texts: Texts = {
     openRequest: (id) => `打开请求 ${id}`,
     nothing: "没有找到",
   },
-  services: { chat: "模型", search: "搜索", maps: "地图", mail: "邮件", account: "账户" },
+  services: SERVICES,
   scopes: SCOPES,
   entry: entryTexts,
   people: peopleTexts,

@@ -1,6 +1,6 @@
 // Names that several texts need, in Simplified Chinese.
 
-import type { LineNames, RoleNames, ScopeNames } from "../names.ts";
+import type { LineNames, RoleNames, ScopeNames, ServiceTitles } from "../names.ts";
 
 export const ROLES: RoleNames = {
   owner: "所有者",
@@ -11,6 +11,14 @@ export const ROLES: RoleNames = {
 
 export const SCOPES: ScopeNames = {
   models: "模型",
+  search: "搜索",
+  maps: "地图",
+  mail: "邮件",
+};
+
+export const SERVICES: ServiceTitles = {
+  account: "账户",
+  chat: "模型",
   search: "搜索",
   maps: "地图",
   mail: "邮件",
