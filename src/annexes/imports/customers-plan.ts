@@ -145,7 +145,8 @@ function readKeys(cells: Cells, origin: string): PlannedAccount["keys"] {
     }
   }
   return names.map((name) => ({
-    origin: `${origin}/key:${name}`,
+    // The names are quoted: an id may have any text that could stand between two names.
+    origin: `customer-key:${JSON.stringify([origin, name])}`,
     name,
     lastFour: "",
     monthlyLimit,

@@ -118,6 +118,17 @@ test("rows without an id are known by their address, in any case, or by their na
   expect(() => planCustomers(twice, "a.csv")).toThrow("line 3, email: line 2 has the same");
 });
 
+test("no two accounts and keys of a file are taken for each other", () => {
+  const text = "id,name,keys\na,Ada,b;b/key:c\na/key:b,Bob,c\n";
+  const { accounts } = planCustomers(text, "a.csv");
+  const origins = accounts.flatMap(({ origin, keys }) => [
+    origin,
+    ...keys.map((key) => key.origin),
+  ]);
+  expect(origins).toHaveLength(5);
+  expect(new Set(origins).size).toBe(origins.length);
+});
+
 test("docs/migrating.md has every column with its meaning, and a file that is right", async () => {
   const page = await Bun.file("docs/migrating.md").text();
   for (const [column, about] of Object.entries(CUSTOMER_COLUMNS)) {
