@@ -30,6 +30,12 @@ type ConsoleValues = Values<typeof CONSOLE_VARIABLES> &
   Pick<Values<typeof SERVER_VARIABLES>, "HOST" | "PORT"> &
   Pick<Values<typeof MAIL_VARIABLES>, "MAIL_SMTP_URL">;
 
+/** Continues the name of the variable with the rule that an address breaks; null for a good one. */
+export function originProblem({ protocol, hostname }: URL): string | null {
+  const isOpen = protocol === "http:" && !isLoopback(hostname);
+  return isOpen ? "must begin with https:// unless it is of this machine" : null;
+}
+
 /** Combines the values of the variables. @throws ConfigError */
 export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
   const { SESSION_SECRET: secrets, CONSOLE_URL: url, HOST: host, PORT: port } = values;
@@ -42,9 +48,8 @@ export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
   if (url === null && !isLoopback(host)) {
     throw new ConfigError("CONSOLE_URL is not set; SESSION_SECRET needs it if HOST is public");
   }
-  if (url !== null && url.protocol === "http:" && !isLoopback(url.hostname)) {
-    throw new ConfigError("CONSOLE_URL must begin with https:// unless it is of this machine");
-  }
+  const problem = url === null ? null : originProblem(url);
+  if (problem !== null) throw new ConfigError(`CONSOLE_URL ${problem}`);
   const showsMails = values.CONSOLE_SHOW_MAILS;
   if (showsMails) requireThisMachine(values, "CONSOLE_SHOW_MAILS is true");
   if (showsMails && values.MAIL_SMTP_URL !== null) {

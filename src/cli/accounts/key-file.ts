@@ -2,7 +2,7 @@
 // its owner can read it. Each line is on the disk before its key exists in Postgres.
 
 import { constants } from "node:fs";
-import { open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { AdministrationError } from "../../core/errors.ts";
 import { csvLine } from "../../core/text/csv.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
@@ -79,7 +79,33 @@ async function textOf(path: string): Promise<string | null> {
 
 /** Writes a whole file that only its owner can read, then renames it to `path`. */
 export async function replace(path: string, text: string, mode = OWNER_ONLY): Promise<void> {
-  const part = `${path}.part`;
+  await replaceAll([{ path, text, mode }]);
+}
+
+export interface NewFile {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+}
+
+/** Writes files that change together: if one of them cannot be written, none changes. */
+export async function replaceAll(files: readonly NewFile[]): Promise<void> {
+  const parts: string[] = [];
+  try {
+    for (const file of files) parts.push(await writePart(file));
+  } catch (error) {
+    await Promise.all(parts.map((part) => rm(part)));
+    throw error;
+  }
+  for (const { path } of files) await rename(partOf(path), path);
+}
+
+function partOf(path: string): string {
+  return `${path}.part`;
+}
+
+async function writePart({ path, text, mode }: NewFile): Promise<string> {
+  const part = partOf(path);
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const handle = await open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
   try {
@@ -89,5 +115,5 @@ export async function replace(path: string, text: string, mode = OWNER_ONLY): Pr
   } finally {
     await handle.close();
   }
-  await rename(part, path);
+  return part;
 }

@@ -14,6 +14,8 @@ export interface Question {
   readonly current: string | null;
   /** The answer is not shown, nor is what is set. */
   readonly isSecret?: true;
+  /** The reason why nobody can answer now: a person is not asked, and a script's answer refused. */
+  readonly unavailable?: string | null;
   /** Checks an answer, or a value that stays. @throws RangeError with the rule */
   readonly check: (text: string) => string | Promise<string>;
 }
@@ -54,9 +56,11 @@ export class ScriptAsker implements Asker {
 
   constructor(readonly script: Script) {}
 
-  async ask({ id, current, check }: Question): Promise<string | null> {
+  async ask({ id, current, unavailable, check }: Question): Promise<string | null> {
     this.#asked.add(id);
-    const text = this.#answer(id) ?? current;
+    const answer = this.#answer(id);
+    if (answer !== null && unavailable) this.refuse(id, unavailable);
+    const text = answer ?? current;
     if (text === null) return null;
     try {
       return await check(text);
@@ -112,14 +116,18 @@ export class TerminalAsker implements Asker, Disposable {
         done();
       },
     });
-    this.#lines = createInterface({ input: streams.input, output, terminal: true });
+    // A history would show a hidden answer to whoever presses the arrow at the next question.
+    const options = { terminal: true, historySize: 0 };
+    this.#lines = createInterface({ input: streams.input, output, ...options });
     this.#lines.on("SIGINT", () => {
       this.say("\nNothing was changed.");
       process.exit(130);
     });
   }
 
-  async ask({ id, text, current, isSecret, check }: Question): Promise<string | null> {
+  async ask({ unavailable, ...question }: Question): Promise<string | null> {
+    if (unavailable) return null;
+    const { id, text, current, isSecret, check } = question;
     const shown = current === null ? "none" : isSecret ? "as it is set" : current;
     for (;;) {
       const typed = (await this.#read(`${text} [${shown}]: `, isSecret === true)).trim();

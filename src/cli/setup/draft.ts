@@ -1,6 +1,7 @@
 // The settings of `farebox setup` until all questions are answered: the text of the configuration
 // file, and the variables that go beside it. Only then are both written.
 
+import { isDeepStrictEqual } from "node:util";
 import { withEdits } from "../../annexes/prices/apply-edits.ts";
 import type { PriceEdit } from "../../annexes/prices/price-merge.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
@@ -16,11 +17,20 @@ const EMPTY = `{
 }
 `;
 
+export interface Snapshot {
+  /** Takes back what was changed since. */
+  restore(): void;
+  /** True if no variable, and not the value at this path of the file, has changed since. */
+  isKept(...path: readonly string[]): boolean;
+}
+
 export class Draft {
   /** Variables that change. */
   readonly variables = new Map<string, string>();
   /** The findings of the checks, for the operator. */
   readonly findings: string[] = [];
+  /** What did not work and is kept, since nobody changed it. */
+  readonly problems: string[] = [];
   readonly #environment: Environment;
   #text: string;
 
@@ -62,22 +72,25 @@ export class Draft {
     if (this.variable(name) !== value) this.variables.set(name, value);
   }
 
-  /** Returns a function that takes back what was changed since. */
-  snapshot(): () => void {
+  /** Remembers the state before the questions of a part. */
+  snapshot(): Snapshot {
     const [text, variables] = [this.#text, new Map(this.variables)];
-    return () => {
-      this.#text = text;
-      this.variables.clear();
-      for (const [name, value] of variables) this.variables.set(name, value);
+    const isSame = () =>
+      variables.size === this.variables.size &&
+      [...variables].every(([name, value]) => this.variables.get(name) === value);
+    return {
+      restore: () => {
+        this.#text = text;
+        this.variables.clear();
+        for (const [name, value] of variables) this.variables.set(name, value);
+      },
+      isKept: (...path) => isSame() && isDeepStrictEqual(valueAt(text, path), this.at(...path)),
     };
   }
 
   /** The value at a path of the configuration file; undefined without one. */
   at(...path: readonly string[]): unknown {
-    return path.reduce<unknown>(
-      (value, key) => (isObject(value) ? value[key] : undefined),
-      parseLocatedJson(this.#text).value,
-    );
+    return valueAt(this.#text, path);
   }
 
   /** Changes single values, and keeps everything else as it is written. */
@@ -107,4 +120,11 @@ export class Draft {
   catalogue(): Catalogue {
     return parseCatalogue(this.#text, this.environment, { fileName: this.name });
   }
+}
+
+function valueAt(text: string, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (isObject(value) ? value[key] : undefined),
+    parseLocatedJson(text).value,
+  );
 }

@@ -1,5 +1,8 @@
 // Says what is left to do after `farebox setup`, from what is set and what is not.
 
+import { resolve } from "node:path";
+import { isLoopback } from "../../core/loopback.ts";
+import type { Environment } from "../../settings/environment.ts";
 import type { Stores } from "../stores.ts";
 import type { Draft } from "./draft.ts";
 
@@ -13,9 +16,16 @@ export interface Found {
   readonly isApplied: boolean;
 }
 
+/** The file of variables in the home. */
+export const SETTINGS_FILE = "settings.env";
+
 interface Files {
   readonly path: string;
   readonly envFile: string;
+  /** The environment of this process, which goes before the file of variables. */
+  readonly environment: Environment;
+  /** The variables of the file before the setup. */
+  readonly ofFile: Readonly<Record<string, string>>;
 }
 
 /** The steps in their order, each in one line. */
@@ -36,7 +46,7 @@ export function leftToDo(draft: Draft, found: Found, files: Files): string[] {
   ];
 }
 
-function starting(draft: Draft, { problem, isApplied }: Found, { path, envFile }: Files): string[] {
+function starting(draft: Draft, { problem, isApplied }: Found, files: Files): string[] {
   const isChanged = draft.variables.size > 0;
   const isFileUnused = isApplied && draft.isTextChanged;
   return [
@@ -45,17 +55,35 @@ function starting(draft: Draft, { problem, isApplied }: Found, { path, envFile }
     ...(problem === null && isChanged
       ? ["Start all processes again: they read the new settings only then"]
       : []),
-    ...(isChanged && !isOfHome(draft, envFile)
-      ? [`Give all processes the variables of ${envFile} (docs/production.md)`]
-      : []),
-    ...(isFileUnused ? [`Put the file in force: farebox config apply ${path}`] : []),
+    ...(isChanged ? [giving(files), ...shadowed(draft, files)] : []),
+    ...(isFileUnused ? [`Put the file in force: farebox config apply ${files.path}`] : []),
   ];
 }
 
-/** True for the file that `npm start` and `farebox` read by themselves. */
-function isOfHome({ environment }: Draft, envFile: string): boolean {
-  const home = environment.FAREBOX_HOME ?? "";
-  return home !== "" && envFile.startsWith(home);
+/** Only `npm start` and the commands read a file by themselves, and only that of the home. */
+function giving({ envFile, environment: { FAREBOX_HOME } }: Files): string {
+  const isOfHome = FAREBOX_HOME && resolve(envFile) === resolve(FAREBOX_HOME, SETTINGS_FILE);
+  const step = `Give all processes the variables of ${envFile} (docs/production.md)`;
+  return isOfHome ? `${step}; npm start reads this file by itself` : step;
+}
+
+/** The changed variables that the processes would not take from the file. */
+function shadowed({ variables }: Draft, { envFile, environment, ofFile }: Files): string[] {
+  return [...variables].flatMap(([name, value]) => {
+    const file = `${name}_FILE`;
+    if (environment[file] || ofFile[file]) {
+      return [`Unset ${file}, also in ${envFile}: it goes before the new ${name}, or is refused`];
+    }
+    const given = environment[name];
+    // The commands also get the variables of the home's file, and the address of `npm start`.
+    const isOwn = given && given !== value && given !== ofFile[name] && !isLocal(name, given);
+    return isOwn ? [`Unset ${name} in the environment: it goes before the file`] : [];
+  });
+}
+
+function isLocal(name: string, value: string): boolean {
+  const url = name === "CONSOLE_URL" ? URL.parse(value) : null;
+  return url !== null && isLoopback(url.hostname);
 }
 
 function selling(draft: Draft, { path }: Files): string[] {

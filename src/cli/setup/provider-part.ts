@@ -16,6 +16,7 @@ import { isObject } from "../../upstream/upstream-http.ts";
 import { type Asker, providerAnswer } from "./asker.ts";
 import type { Draft } from "./draft.ts";
 import { quotable } from "./env-file.ts";
+import { keep } from "./setup-parts.ts";
 
 const CHECK_MS = 15_000;
 const MARKUP = "20";
@@ -66,17 +67,22 @@ interface Context {
  */
 async function askServer(name: PresetName, asker: Asker, context: Context): Promise<boolean> {
   const { draft } = context;
-  const restore = draft.snapshot();
+  const before = draft.snapshot();
+  const isNew = draft.at("providers", name) === undefined;
   for (;;) {
     const missing = await askAccess(name, asker, draft);
     if (missing !== null) {
-      restore();
+      before.restore();
       asker.refuse(missing, `is needed; ${name} stays as it is`);
       return false;
     }
     const problem = await problemOf(name, context);
     if (problem === null) return true;
-    restore();
+    if (!isNew && before.isKept("providers", name, "base_url")) {
+      keep(asker, draft, `${name}: ${problem}`);
+      return true;
+    }
+    before.restore();
     asker.refuse(providerAnswer(name, "key"), `${name}: ${problem}`);
   }
 }

@@ -2,12 +2,12 @@
 // configuration and the secrets, makes the first operator, and says what is left to do. Nothing is
 // written before every answer is right.
 
-import { readFile, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { parseSignInAddress } from "../../core/text/mail-address.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import { ABSENT, readConfiguration, stampOf } from "../../settings/catalogue-source.ts";
-import { loadCatalogueFile } from "../../settings/config.ts";
+import { loadCatalogueFile, loadConsoleOrigin } from "../../settings/config.ts";
 import type { Environment } from "../../settings/environment.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
 import { hasOperator } from "../../store/people/known-people.ts";
@@ -15,7 +15,7 @@ import { compareMigrations } from "../../store/servers/migrate.ts";
 import { storeAway } from "../../store/servers/store-away.ts";
 import { platformFetch } from "../../upstream/open-fetch.ts";
 import { isObject } from "../../upstream/upstream-http.ts";
-import { replace } from "../accounts/key-file.ts";
+import { type NewFile, replaceAll } from "../accounts/key-file.ts";
 import { inviteOperator } from "../accounts/people-commands.ts";
 import {
   type Answer,
@@ -23,18 +23,25 @@ import {
   type Surroundings,
   UsageError,
 } from "../command.ts";
+import type { Stores } from "../stores.ts";
 import { nameAmong } from "../values.ts";
 import { type Asker, ScriptAsker, TerminalAsker } from "./asker.ts";
 import { Draft } from "./draft.ts";
 import { readEnvFile, variablesIn, withVariables } from "./env-file.ts";
-import { type Found, leftToDo } from "./left-to-do.ts";
+import { type Found, leftToDo, SETTINGS_FILE } from "./left-to-do.ts";
 import { askProviders } from "./provider-part.ts";
 import { askAddress, askBrand, askMail, askPayments } from "./setup-parts.ts";
+import { checkWritable } from "./writable.ts";
 
 const PARTS = ["brand", "address", "providers", "payments", "mail", "operator"] as const;
 type Part = (typeof PARTS)[number];
 
-const SETTINGS_FILE = "settings.env";
+/** The parts that change the variables, and those that change the configuration. */
+const OF_VARIABLES: readonly Part[] = ["address", "providers", "payments", "mail"];
+const OF_CONFIGURATION: readonly Part[] = ["brand", "providers"];
+
+const PRIVATE_MODE = 0o600;
+const PRIVATE_FOLDER_MODE = 0o700;
 const CONFIGURATION_MODE = 0o644;
 const PERMISSION_BITS = 0o777;
 
@@ -78,8 +85,12 @@ function envFileOf(values: ReadonlyMap<string, string>, { environment }: Surroun
 
 async function setUp(around: Surroundings, terms: Terms): Promise<Answer> {
   const { path } = loadCatalogueFile(around.environment);
+  const changes = (parts: readonly Part[]) => terms.parts.some((part) => parts.includes(part));
+  if (changes(OF_VARIABLES)) await checkWritable(terms.envFile);
+  if (changes(OF_CONFIGURATION)) await checkWritable(path);
   const envText = await readEnvFile(terms.envFile);
-  const environment = { ...variablesIn(envText), ...set(around.environment) };
+  const ofFile = variablesIn(envText);
+  const environment = { ...ofFile, ...set(around.environment) };
   const before = (await stampOf(path)) === ABSENT ? null : await readConfiguration(path);
   const draft = new Draft(path, before, environment);
   const found = await lookForStores(around);
@@ -89,13 +100,27 @@ async function setUp(around: Surroundings, terms: Terms): Promise<Answer> {
     const written = await write(draft, { path, envText, envFile: terms.envFile });
     const { stores } = found;
     const isMade = email !== null && stores !== null;
-    const invited = isMade ? await inviteOperator(stores, email, terms.nowMs) : null;
+    const invited = isMade ? await invite({ stores, email, draft, nowMs: terms.nowMs }) : null;
     const hasOperatorNow = found.hasOperator || isMade;
-    const todo = leftToDo(draft, { ...found, hasOperator: hasOperatorNow }, { ...terms, path });
+    const files = { path, envFile: terms.envFile, environment: around.environment, ofFile };
+    const todo = leftToDo(draft, { ...found, hasOperator: hasOperatorNow }, files);
     return answerOf({ draft, written, invited, todo });
   } finally {
     await found.stores?.close();
   }
+}
+
+interface Invited {
+  readonly stores: Stores;
+  readonly email: string;
+  readonly draft: Draft;
+  readonly nowMs: number;
+}
+
+/** Makes the operator, with a link to the address that this setup may have set just now. */
+async function invite({ stores, email, draft, nowMs }: Invited): Promise<Answer> {
+  const consoleOrigin = loadConsoleOrigin(draft.environment);
+  return await inviteOperator({ ...stores, consoleOrigin }, email, nowMs);
 }
 
 /** The variables that are set; an empty one counts as not set. */
@@ -161,20 +186,26 @@ async function askParts(asker: Asker, { around, terms, draft, found }: Round) {
   for (const part of terms.parts) {
     if (part !== "operator") await ask[part]();
   }
-  return terms.parts.includes("operator") ? await askOperator(asker, found) : null;
+  return terms.parts.includes("operator") ? await askOperator(asker, draft, found) : null;
 }
 
-async function askOperator(asker: Asker, { stores, hasOperator }: Found): Promise<string | null> {
-  if (stores === null) return null;
-  asker.say("Operator");
+async function askOperator(
+  asker: Asker,
+  draft: Draft,
+  { problem, hasOperator }: Found,
+): Promise<string | null> {
+  if (problem === null) asker.say("Operator");
   return await asker.ask({
     id: "operator_email",
     text: hasOperator ? "Address of one more operator" : "Your address, as the first operator",
     current: null,
+    unavailable:
+      problem === null ? null : `needs Redis and Postgres, which are ${problem} (npm start)`,
     check: (text) => {
       const parsed = parseSignInAddress(text);
       if (typeof parsed === "string") throw new RangeError(`'${text}' ${parsed}`);
-      if (stores.consoleOrigin === null) throw new RangeError("needs CONSOLE_URL for the link");
+      const hasOrigin = draft.variable("CONSOLE_URL") !== null;
+      if (!hasOrigin) throw new RangeError("needs CONSOLE_URL for the link");
       return parsed.address;
     },
   });
@@ -207,18 +238,21 @@ interface Files {
 
 /** Writes what has changed, and returns the files. */
 async function write(draft: Draft, { path, envText, envFile }: Files): Promise<string[]> {
-  const written: string[] = [];
+  const files: NewFile[] = [];
   if (draft.variables.size > 0) {
-    await replace(envFile, withVariables(envText, draft.variables));
-    written.push(resolve(envFile));
+    // Before the first start there is no home.
+    await mkdir(dirname(envFile), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    const text = withVariables(envText, draft.variables);
+    files.push({ path: envFile, text, mode: PRIVATE_MODE });
   }
   if (draft.isTextChanged) {
+    await mkdir(dirname(path), { recursive: true });
     const mode =
       draft.before === null ? CONFIGURATION_MODE : (await stat(path)).mode & PERMISSION_BITS;
-    await replace(path, draft.text, mode);
-    written.push(resolve(path));
+    files.push({ path, text: draft.text, mode });
   }
-  return written;
+  await replaceAll(files);
+  return files.map((file) => resolve(file.path));
 }
 
 interface Outcome {
@@ -229,22 +263,29 @@ interface Outcome {
 }
 
 function answerOf({ draft, written, invited, todo }: Outcome): Answer {
-  const { findings, variables } = draft;
+  const { findings, problems, variables } = draft;
   const files = written.length === 0 ? "Nothing was changed." : `Written: ${written.join(", ")}.`;
   const sections = [
-    findings.map((line) => `- ${line}`).join("\n"),
+    listOf(findings),
     files,
     invited?.text ?? "",
-    `Left to do:\n${todo.map((line) => `- ${line}`).join("\n")}`,
+    `Left to do:\n${listOf(todo)}`,
+    problems.length === 0 ? "" : `Does not work, and stays as it was:\n${listOf(problems)}`,
   ];
   return {
     json: {
       written,
       variables: [...variables.keys()],
       findings,
+      problems,
       operator: invited?.json ?? null,
       left_to_do: todo,
     },
     text: sections.filter((section) => section !== "").join("\n\n"),
+    ...(problems.length > 0 && { failed: true }),
   };
+}
+
+function listOf(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join("\n");
 }

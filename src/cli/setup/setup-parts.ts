@@ -4,6 +4,7 @@
 import { PROVIDERS } from "../../payments/providers.ts";
 import { greetRelay } from "../../services/mail/providers/relay-check.ts";
 import { loadMailConfig, loadPaymentConfig } from "../../settings/config.ts";
+import { originProblem } from "../../settings/console-config.ts";
 import { CONSOLE_VARIABLES } from "../../settings/console-variables.ts";
 import type { Variables } from "../../settings/environment.ts";
 import { PAYMENT_VARIABLES } from "../../settings/payment-variables.ts";
@@ -47,13 +48,23 @@ export async function askAddress(asker: Asker, draft: Draft): Promise<void> {
     text: "Public address, such as https://api.example.com; none: only this machine",
     variable: "CONSOLE_URL",
     table: CONSOLE_VARIABLES,
+    check: (text) => {
+      const problem = originProblem(CONSOLE_VARIABLES.CONSOLE_URL.kind.parse(text));
+      if (problem !== null) throw new RangeError(`${problem}, but is '${text}'`);
+    },
   });
+}
+
+/** Notes a problem of a part that nobody changed: a repetition must not be stopped by it. */
+export function keep(asker: Asker, draft: Draft, problem: string): void {
+  asker.say(`  This does not work, and stays as it is: ${problem}.`);
+  draft.problems.push(problem);
 }
 
 /** Asks for the keys of Stripe until Stripe takes them, or the person gives none. */
 export async function askPayments(asker: Asker, draft: Draft, now: () => number): Promise<void> {
   asker.say("Payments by Stripe; without a key the sandbox of npm start plays Stripe");
-  const restore = draft.snapshot();
+  const before = draft.snapshot();
   for (;;) {
     const key = await askVariable(asker, draft, {
       id: "stripe_secret_key",
@@ -77,12 +88,13 @@ export async function askPayments(asker: Asker, draft: Draft, now: () => number)
     });
     const missing = webhook === null ? "stripe_webhook_secret" : "stripe_return_url";
     if (webhook === null || back === null) {
-      restore();
+      before.restore();
       return asker.refuse(missing, "is needed with the key; payments stay as they are");
     }
     const problem = await stripeProblem(draft, now);
     if (problem === null) return;
-    restore();
+    if (before.isKept()) return keep(asker, draft, `Stripe: ${problem}`);
+    before.restore();
     asker.refuse("stripe_secret_key", `Stripe: ${problem}`);
   }
 }
@@ -105,7 +117,7 @@ async function stripeProblem(draft: Draft, now: () => number): Promise<string | 
 /** Asks for the mail server until it takes the login, or the person gives none. */
 export async function askMail(asker: Asker, draft: Draft): Promise<void> {
   asker.say("Mail; without a server none leaves this machine");
-  const restore = draft.snapshot();
+  const before = draft.snapshot();
   for (;;) {
     const url = await askVariable(asker, draft, {
       id: "mail_smtp_url",
@@ -121,7 +133,7 @@ export async function askMail(asker: Asker, draft: Draft): Promise<void> {
       table: MAIL_VARIABLES,
     });
     if (domain === null) {
-      restore();
+      before.restore();
       return asker.refuse("mail_domain", "is needed with the server; mail stays as it is");
     }
     const { relay } = loadMailConfig(draft.environment);
@@ -131,8 +143,10 @@ export async function askMail(asker: Asker, draft: Draft): Promise<void> {
       draft.findings.push(`${relay.host} takes our mail`);
       return;
     }
-    restore();
-    asker.refuse("mail_smtp_url", `${relay.host}: ${greeted.problem}`);
+    const problem = `${relay.host}: ${greeted.problem}`;
+    if (before.isKept()) return keep(asker, draft, problem);
+    before.restore();
+    asker.refuse("mail_smtp_url", problem);
   }
 }
 
@@ -143,13 +157,15 @@ interface VariableQuestion {
   readonly table: Variables;
   /** The value that is proposed if nothing is set. */
   readonly fallback?: string | null;
+  /** A rule besides that of the setting. @throws RangeError */
+  readonly check?: (text: string) => void;
 }
 
 /** Asks for the value of a setting, and checks it as the servers do. */
 async function askVariable(
   asker: Asker,
   draft: Draft,
-  { id, text, variable, table, fallback = null }: VariableQuestion,
+  { id, text, variable, table, fallback = null, check }: VariableQuestion,
 ): Promise<string | null> {
   const setting = table[variable];
   if (setting === undefined) throw new Error(`There is no setting ${variable}`);
@@ -160,6 +176,7 @@ async function askVariable(
     ...(setting.isSecret === true && { isSecret: true }),
     check: (value) => {
       setting.kind.parse(value);
+      check?.(value);
       return quotable(value);
     },
   });

@@ -76,6 +76,19 @@ test("a person answers on a terminal: settings are written, the operator gets a 
   expect(server.paths).toEqual(["/v1/models", "/v1/models"]);
 });
 
+test("a script names the address and the first operator at once", async () => {
+  const lab = new SetupLab(sharedFolder("setup-address"), world);
+  const { code, out, err } = await lab.script([], {
+    CONSOLE_URL: "",
+    FAREBOX_SETUP_CONSOLE_URL: "https://kettle.example",
+    FAREBOX_SETUP_OPERATOR_EMAIL: "grace@kettle.example",
+  });
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toMatch(
+    /This link signs grace@kettle\.example in once.*\n.*https:\/\/kettle\.example\//,
+  );
+});
+
 test("a person who presses Ctrl-C has changed nothing", async () => {
   const lab = new SetupLab(sharedFolder("setup-ctrl-c"), world);
   const { code, output } = await lab.person([
@@ -169,6 +182,8 @@ test.each([
   [{ provider: "anthropic" }, "'provider' answers no question"],
   [{ brand_name: " x\u0007 " }, "brand_name is refused: farebox.config.json line 5: brand.name"],
   [{ console_url: "kettle.example" }, "console_url must be"],
+  [{ console_url: "http://kettle.example" }, "console_url must begin with https:// unless"],
+  [{ operator_email: "ada@kettle.example" }, "operator_email: needs Redis and Postgres"],
   [{ stripe_secret_key: "sk_test_1" }, "stripe_webhook_secret: is needed with the key"],
   [{ mail_smtp_url: "smtp://127.0.0.1:1", mail_domain: "k.example" }, "mail_smtp_url: 127.0.0.1"],
   [{ mail_smtp_url: "smtp://h'x@127.0.0.1:1" }, "mail_smtp_url must be one line without '"],
