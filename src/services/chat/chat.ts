@@ -26,10 +26,12 @@ import type { ModelEntry } from "./models/catalogue.ts";
 import { pullable } from "./protocols/batches.ts";
 import { CONTENT_FILTER, LENGTH } from "./protocols/openai/finish-reason.ts";
 import type { ChatUsage, ServedReply } from "./protocols/provider.ts";
+import { asServed } from "./request-tier.ts";
 import {
   type AnsweringModel,
   type ChargedUsage,
   costOf,
+  detailsOf,
   type PricedCall,
   type ServedBy,
   servedOutcome,
@@ -97,7 +99,8 @@ async function complete(
       (await countUsage(deps.tokens, account, { model, request: chat.request, reply }));
     const source = usageSource(reply);
     const isContentRefused = reply.choices.some(isRefusal);
-    const by = { model, tried, route: reply, request: chat.request, hold };
+    const request = asServed(chat.request, reply.ignored);
+    const by = { model, tried, route: reply, request, hold };
     const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
     const cost = costOf(model.prices, usage, by);
     const { maxTokens } = requestFor(model, admitted);
@@ -168,7 +171,7 @@ export async function chargeUnanswered(
       ...outcomeOf(deps, call, { status, errorCode }),
       ...usage,
       ...standInOf(model),
-      usageDetails: { source: "counted" },
+      usageDetails: detailsOf({ usage, source: "counted", isContentRefused: false }, { request }),
     } as const satisfies Outcome;
     const cost = costOf(model.prices, usage, { request, hold });
     await settle(deps, { hold, cost, outcome });
@@ -230,7 +233,6 @@ async function openStream(deps: ChatCallDeps, call: Call, asked: ChatCall): Prom
   try {
     const { signal } = interruption;
     const { accountId: account } = call.identity;
-    const { request } = chat;
     room = deps.prompts.take(account, admission.promptBytes);
     const waited = deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
     turn = waited instanceof Promise ? await waited : waited;
@@ -245,6 +247,7 @@ async function openStream(deps: ChatCallDeps, call: Call, asked: ChatCall): Prom
     const { lane, buying, ignored } = answer;
     const { maxTokens } = requestFor(model, admitted);
     const route = { lane, buying, ignored };
+    const request = asServed(chat.request, ignored);
     const served = { model, tried, ofKey: ofKey(asked), route, batches, maxTokens };
     const { isCostCapped = false } = chat;
     const parts = { call, request, isCostCapped, room, hold, interruption, turn, ...served };

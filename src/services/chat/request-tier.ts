@@ -5,7 +5,7 @@ import { SERVED_PLAINLY, type Served } from "../../core/money/usage.ts";
 import { invalid } from "../../http/body/checks.ts";
 import type { Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
-import type { ChatRequest } from "./protocols/provider.ts";
+import type { ChatRequest, ServedRoute } from "./protocols/provider.ts";
 
 /** The tiers that a caller can choose. */
 export const CHOSEN_TIERS = ["flex", "priority"] as const;
@@ -43,6 +43,15 @@ export function reachOf(request: ChatRequest): Reach {
   return (isLong ? long : short)[tierOf(request)];
 }
 
+const TIER_FIELD = "service_tier";
+
+/** The request as its server took it: without the tier, if the server was never sent it. */
+export function asServed(request: ChatRequest, ignored: ServedRoute["ignored"] = []): ChatRequest {
+  if (!ignored.includes(TIER_FIELD)) return request;
+  const { [TIER_FIELD]: _, ...parameters } = request.parameters;
+  return { ...request, parameters };
+}
+
 /** The properties of the answer to assume if the provider does not report them. */
 export function servedAsAsked(request: ChatRequest): Served {
   return SERVED[tierOf(request)];
@@ -55,7 +64,7 @@ export function modelsOfTier(models: Models, request: ChatRequest): Models {
   const [first, ...others] = models.filter(({ prices }: ModelEntry) => hasTier(prices, tier));
   if (first !== undefined) return [first, ...others];
   const [asked] = models;
-  throw invalid("service_tier", `must not be '${tier}': '${asked.id}' has no price for this tier`);
+  throw invalid(TIER_FIELD, `must not be '${tier}': '${asked.id}' has no price for this tier`);
 }
 
 function hasTier({ rows }: Prices, tier: RequestTier): boolean {

@@ -11,7 +11,7 @@ import type { NanoUsd } from "../../core/money/money.ts";
 import type { MoreParts, UsageDetails } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest, ChatUsage, ServedRoute } from "./protocols/provider.ts";
-import { servedAsAsked } from "./request-tier.ts";
+import { servedAsAsked, tierOf } from "./request-tier.ts";
 import { promptTokensMax } from "./tokens/tokens.ts";
 import type { ReplyPiece } from "./usage/reply-usage.ts";
 
@@ -81,7 +81,7 @@ export function servedOutcome(served: ServedBy & PricedCall, charged: ChargedUsa
     priceVersion: standIn?.priceVersion,
     lane: route.lane,
     upstreamCost: usage === null ? undefined : upstreamCost(route, usage, served),
-    usageDetails: detailsOf(charged),
+    usageDetails: detailsOf(charged, served),
   };
 }
 
@@ -96,11 +96,17 @@ function upstreamCost(
 
 const REFUSED: UsageDetails = { isContentRefused: true };
 
-/** Undefined for a call of the standard tier whose usage is the provider's, and has no more. */
-function detailsOf({ usage, source, isContentRefused }: ChargedUsage): UsageDetails | undefined {
+/**
+ * For the log. Undefined for a call of the standard tier whose usage is the provider's, and has no
+ * more.
+ */
+export function detailsOf(
+  { usage, source, isContentRefused }: ChargedUsage,
+  { request }: Pick<PricedCall, "request">,
+): UsageDetails | undefined {
   if (usage === null) return isContentRefused ? REFUSED : undefined;
   const { more, fees, served, reportedCost, outputDetails } = usage;
-  const tier = served?.tier ?? "standard";
+  const tier = served?.tier ?? tierOf(request);
   const reasoning = Math.min(outputDetails?.reasoning_tokens ?? 0, usage.completionTokens);
   const hasParts = more !== undefined || fees !== undefined || reasoning > 0;
   const isPlain = !hasParts && tier === "standard";

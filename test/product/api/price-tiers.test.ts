@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { pricesOf } from "../../../src/core/money/call-cost.ts";
 import { price, usd } from "../../../src/core/money/money.ts";
 import type { RowPrices } from "../../../src/core/money/price-rows.ts";
+import { PROVIDER_PRESETS } from "../../../src/services/chat/models/provider-presets.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
 import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
@@ -23,13 +24,13 @@ const rowOf = (input: string, output: string, when?: RowPrices["when"]): RowPric
 const STANDARD = rowOf("4", "8");
 const ROWS = [STANDARD, rowOf("2", "4", { tier: "flex" }), rowOf("8", "16", { tier: "priority" })];
 
-const provider = { answers: "default", asked: [] as unknown[] };
+const provider = { answers: "default", hasUsage: true, asked: [] as unknown[] };
 /** Ten tokens of a prompt and one of a reply, in the tier that the test wants. */
 const server = sharedServer(async (request) => {
   const { service_tier, stream } = (await request.json()) as Record<string, unknown>;
   provider.asked.push(service_tier);
   const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 };
-  const end = { service_tier: provider.answers, usage };
+  const end = provider.hasUsage ? { service_tier: provider.answers, usage } : {};
   const said = { role: "assistant", content: "Hi" };
   const choice = { index: 0, finish_reason: "stop" };
   if (stream !== true) return Response.json({ choices: [{ ...choice, message: said }], ...end });
@@ -40,18 +41,24 @@ const server = sharedServer(async (request) => {
   });
 });
 
+const ADDRESS = String(server.url).replace(/\/$/, "");
 const model = modelOf(["main", "x"]);
 const catalogue = catalogueOf(
   [
     { ...model, id: "tiered", prices: pricesOf(ROWS) },
+    { ...modelOf(["untiered", "x"]), id: "tiered-unsent", prices: pricesOf(ROWS) },
     { ...model, id: "standard-only", prices: pricesOf([STANDARD]) },
   ],
-  [providerAt(String(server.url).replace(/\/$/, ""), { name: "main" })],
+  [
+    providerAt(ADDRESS, { name: "main" }),
+    providerAt(ADDRESS, { name: "untiered", quirks: PROVIDER_PRESETS.mistral.quirks }),
+  ],
 );
 const api = await sharedApi({ catalogue: () => catalogue, chat: chatOver(catalogue) });
 
 beforeEach(() => {
   provider.asked.length = 0;
+  provider.hasUsage = true;
 });
 
 const TABLE: readonly [asked: string | undefined, answered: string, cost: bigint][] = [
@@ -94,3 +101,32 @@ test.each(["flex", "priority"])(
     expect(provider.asked).toEqual([]);
   },
 );
+
+test.each(["a reply", "a stream"])(
+  "a tier that the server was never sent is not charged by our own count of %s",
+  async (how) => {
+    provider.hasUsage = false;
+    const stream = how === "a stream";
+    const spent = async (tier?: string) => {
+      const account = await api.account(PAYING);
+      const body = chatBody({ model: "tiered-unsent", stream, service_tier: tier });
+      const response = await api.post(account, body);
+      expect(await response.text()).toContain(tier === undefined ? "svc" : "service_tier");
+      return usd("100") - (await api.view(account)).paid;
+    };
+    const standard = await spent();
+    expect(standard).toBeGreaterThan(0n);
+    expect([await spent("priority"), await spent("flex")]).toEqual([standard, standard]);
+    expect(provider.asked).toEqual([undefined, undefined, undefined]);
+  },
+);
+
+test.each(["a reply", "a stream"])("%s that we counted is logged with its tier", async (how) => {
+  provider.hasUsage = false;
+  const stream = how === "a stream";
+  const account = await api.account(PAYING);
+  const body = chatBody({ model: "tiered", stream, service_tier: "priority" });
+  await (await api.post(account, body)).text();
+  const [entry] = await api.journal(account);
+  expect(entry?.end?.usageDetails).toMatchObject({ tier: "priority", source: "counted" });
+});

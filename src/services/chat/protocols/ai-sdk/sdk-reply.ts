@@ -11,7 +11,7 @@ import type {
 import type { ApiError } from "../../../../core/errors.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
-import { type RequestTier, tierOf } from "../../request-tier.ts";
+import { asServed, type RequestTier, tierOf } from "../../request-tier.ts";
 import type { RefusedCall } from "../openai/caller-fault.ts";
 import { readFinish } from "../openai/finish-reason.ts";
 import { replyFailure } from "../openai/refuse-call.ts";
@@ -61,7 +61,7 @@ export class SdkReply {
     this.#form = form;
     // An open stream keeps nothing else of the call.
     this.#refused = { provider, model, publicId };
-    this.#tier = tierOf(request);
+    this.#tier = tierOf(asServed(request, ignored));
     this.#parts = parts;
     this.#reader = new ReplyReader(parts);
     this.ignored = [...ignored];

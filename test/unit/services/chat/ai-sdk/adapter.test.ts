@@ -196,6 +196,7 @@ describe("the tier", () => {
       found.push(named ?? header);
       const isTaken = TIERS[kind].includes("flex");
       expect(reply.ignored?.includes("service_tier")).toBe(tier !== undefined && !isTaken);
+      if (!isTaken) expect(reply.usage?.served?.tier ?? "standard").toBe("standard");
     }
     expect(found).toEqual([...TIERS[kind]]);
   });
