@@ -5,7 +5,14 @@ import { withoutCost } from "../calls/account.ts";
 import { RUN_NAME, RUN_NAME_RULE, RUN_SECONDS, RUN_STATES } from "../core/access/runs.ts";
 import { serviceOfScope } from "../core/access/services.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
-import { nano, toJsonNumber, usd, ZERO } from "../core/money/money.ts";
+import {
+  type NanoUsd,
+  nano,
+  toJsonNumber,
+  WRITTEN_USD,
+  writtenUsd,
+  ZERO,
+} from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
@@ -33,7 +40,6 @@ type Context = EndpointContext<RunsDeps>;
 
 const PATH = "/v1/runs/{id}";
 const BODY_BYTES_MAX = 1_024;
-const AMOUNT = "^\\d{1,7}(?:\\.\\d{1,9})?$";
 
 const time = (description: string) => text({ format: "date-time", description });
 const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
@@ -133,7 +139,7 @@ const Change = Type.Object(
     ),
     max_usd: Type.Optional(
       text({
-        pattern: AMOUNT,
+        pattern: WRITTEN_USD,
         must: 'must be an amount of USD as text, such as "5.00"',
         description: "What its calls may cost together, what they have cost included",
         examples: ["5.00"],
@@ -182,7 +188,7 @@ way go on. A call that the run refused can then be sent again. ${ANY_KEY}`,
     if (isPaused === undefined && max === undefined && seconds === undefined) {
       throw invalid("body", "must have paused, max_usd or ttl");
     }
-    return { isPaused, amount: max === undefined ? undefined : usd(max), seconds };
+    return { isPaused, amount: max === undefined ? undefined : amountOf(max), seconds };
   },
   run: (context: Context, change) =>
     withoutCost(context.deps.calls, context.call, {
@@ -196,6 +202,12 @@ way go on. A call that the run refused can then be sent again. ${ANY_KEY}`,
     }),
   answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
 });
+
+function amountOf(text: string): NanoUsd {
+  return writtenUsd(text, (rule) => {
+    throw invalid("max_usd", rule);
+  });
+}
 
 async function changed(change: Promise<unknown>): Promise<void> {
   try {

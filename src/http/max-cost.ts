@@ -1,13 +1,11 @@
 // The header by which a caller caps the cost of one call.
 
-import { type NanoUsd, usd } from "../core/money/money.ts";
+import { type NanoUsd, WRITTEN_USD, writtenUsdAboveZero } from "../core/money/money.ts";
 import { invalid } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { text } from "./schema.ts";
 
 export const MAX_COST_HEADER = "x-svc-max-cost-usd";
-
-const AMOUNT = /^\d{1,7}(?:\.\d{1,9})?$/;
 
 /** For the documentation of every endpoint that costs money. */
 export const MAX_COST_PARAMETER: ParameterInfo = {
@@ -18,7 +16,7 @@ export const MAX_COST_PARAMETER: ParameterInfo = {
     "The most that this call may cost. The output limit of a chat is lowered until the call " +
     "fits; `svc.stopped_by` is `max_cost` if the reply reached that limit. A call that does not " +
     "fit is refused with `max_cost_exceeded`",
-  schema: text({ pattern: AMOUNT.source, examples: ["0.05"] }),
+  schema: text({ pattern: WRITTEN_USD, examples: ["0.05"] }),
 };
 
 /**
@@ -28,7 +26,7 @@ export const MAX_COST_PARAMETER: ParameterInfo = {
 export function maxCostIn(headers: Headers): NanoUsd | null {
   const value = headers.get(MAX_COST_HEADER);
   if (value === null) return null;
-  const amount = AMOUNT.test(value) ? usd(value) : 0n;
-  if (amount > 0n) return amount as NanoUsd;
-  throw invalid(MAX_COST_HEADER, "must be an amount of USD above 0, such as 0.05");
+  return writtenUsdAboveZero(value, (rule) => {
+    throw invalid(MAX_COST_HEADER, rule);
+  });
 }

@@ -8,7 +8,7 @@ import {
   RUN_SECONDS,
   type RunRules,
 } from "../core/access/runs.ts";
-import { type NanoUsd, usd } from "../core/money/money.ts";
+import { type NanoUsd, writtenUsdAboveZero } from "../core/money/money.ts";
 import { invalid } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { text } from "./schema.ts";
@@ -16,7 +16,6 @@ import { text } from "./schema.ts";
 export const RUN_HEADER = "x-svc-run";
 
 const HEADER = `The header ${RUN_HEADER}`;
-const AMOUNT = /^\d{1,7}(?:\.\d{1,9})?$/;
 const SECONDS = /^\d{1,9}$/;
 const PARAMETERS = ["max-usd", "ttl", "step"] as const;
 
@@ -92,9 +91,9 @@ function stepOf(text: string): string {
 }
 
 function amountOf(text: string): NanoUsd {
-  const amount = AMOUNT.test(text) ? usd(text) : 0n;
-  if (amount > 0n) return amount as NanoUsd;
-  throw invalid(HEADER, "max-usd must be an amount of USD above 0, such as 2.00");
+  return writtenUsdAboveZero(text, (rule) => {
+    throw invalid(HEADER, `max-usd ${rule}`);
+  });
 }
 
 function secondsOf(text: string): number {

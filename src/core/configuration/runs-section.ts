@@ -2,11 +2,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { DEFAULT_RUN_RULES, RUN_SECONDS, type RunRules } from "../access/runs.ts";
-import { type NanoUsd, usd } from "../money/money.ts";
+import { type NanoUsd, WRITTEN_USD, writtenUsdAboveZero } from "../money/money.ts";
 import { closed, whole } from "./fields.ts";
 import type { Refuse } from "./section.ts";
-
-const AMOUNT = "^\\d{1,7}(\\.\\d{1,9})?$";
 
 const RunsFile = Type.Object(
   {
@@ -20,7 +18,7 @@ const RunsFile = Type.Object(
     ),
     max_usd: Type.Optional(
       Type.String({
-        pattern: AMOUNT,
+        pattern: WRITTEN_USD,
         description: "The amount of a run whose first call names none; left out: it must name one",
         errorMessage: 'must be an amount of USD, such as "5"',
       }),
@@ -59,6 +57,5 @@ export function readRuns(
 }
 
 function amountOf(text: string, refuse: Refuse): NanoUsd {
-  const amount = usd(text);
-  return amount > 0n ? amount : refuse("/runs/max_usd", "must be above 0");
+  return writtenUsdAboveZero(text, (rule) => refuse("/runs/max_usd", rule));
 }

@@ -72,6 +72,24 @@ export function usd(decimal: string): NanoUsd {
   throw new RangeError(`'${decimal}' is beyond ${toDecimal(AMOUNT_MAX)}, the largest amount`);
 }
 
+/** The form of an amount in USD that a caller or an operator writes. */
+export const WRITTEN_USD = "^\\d{1,7}(?:\\.\\d{1,9})?$";
+const WRITTEN = new RegExp(WRITTEN_USD);
+
+/** Parses an amount of the form WRITTEN_USD; `refuse` throws the rule that another text breaks. */
+export function writtenUsd(text: string, refuse: (rule: string) => never): NanoUsd {
+  if (!WRITTEN.test(text)) return refuse("must be an amount of USD, such as 2.00");
+  const count = scaled(text, 9);
+  if (count <= AMOUNT_MAX) return count as NanoUsd;
+  return refuse(`must be at most ${toDecimal(AMOUNT_MAX)}`);
+}
+
+/** As `writtenUsd`, for an amount that must be above 0. */
+export function writtenUsdAboveZero(text: string, refuse: (rule: string) => never): NanoUsd {
+  const amount = writtenUsd(text, refuse);
+  return amount > 0n ? amount : refuse("must be above 0");
+}
+
 const NUMBER = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 const NUMBER_PLACES = 30;
 

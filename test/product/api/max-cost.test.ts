@@ -89,6 +89,20 @@ describe("a chat with x-svc-max-cost-usd", () => {
     ]);
   });
 
+  test.each([
+    ["0", "must be above 0"],
+    ["9999999", "must be at most 9007199.254740991"],
+    ["much", "must be an amount of USD"],
+  ])("is refused by name for a cap of %s", async (cap, words) => {
+    const response = await capped(await api.account({ paid: "5" }), cap);
+    expect(response.status).toBe(400);
+    const { code, message } = await errorOf(response);
+    expect([code, message]).toEqual([
+      "invalid_parameter",
+      expect.stringContaining(`x-svc-max-cost-usd ${words}`),
+    ]);
+  });
+
   test("may be as short as its caller asks for", async () => {
     const account = await api.account({ paid: "5" });
     watchHolds(account);

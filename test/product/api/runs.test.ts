@@ -22,6 +22,8 @@ test.each([
   ["", "begins with the id"],
   ["a b", "begins with the id"],
   ["one; max-usd=0", "max-usd must be"],
+  ["one; max-usd=9007199.254740992", "max-usd must be at most 9007199.254740991"],
+  ["one; max-usd=9999999", "max-usd must be at most 9007199.254740991"],
   ["one; max-usd=2; max-usd=3", "has max-usd twice"],
   ["one; ttl=59", "ttl must be"],
   ["one; ttl=1e3", "ttl must be"],
@@ -37,4 +39,15 @@ test.each([
   });
   const { sql } = api.parts.stores.database;
   expect(await sql`SELECT FROM runs WHERE account = ${account.row.number}`).toHaveLength(0);
+});
+
+test("a run is not raised above the largest amount, and the field is named", async () => {
+  const account = await api.account({ paid: "5" });
+  await api.post(account, chatBody(), { headers: { "x-svc-run": "one; max-usd=2" } });
+  const reply = await api.postTo("/v1/runs/one", account, { max_usd: "9999999" });
+  expect(reply.status).toBe(400);
+  expect(await errorOf(reply)).toMatchObject({
+    code: "invalid_parameter",
+    message: "max_usd must be at most 9007199.254740991",
+  });
 });
