@@ -7,6 +7,7 @@ import { CHAT } from "../../core/access/limits.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
 import { nano, proportionDown, ZERO } from "../../core/money/money.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import { asksForImages } from "./media/model-images.ts";
 import { mediaTokensMax } from "./media/model-media.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import { reachOf } from "./request-tier.ts";
@@ -35,15 +36,15 @@ const FOUR = nano(4n);
 /**
  * The limit of a call before its context is known: the model's own, the tokens that a quarter of
  * the smallest balance, budget or cap pays for, or what a quarter of the key's tokens a minute
- * leaves beside the prompt; but at least the usual default. A model whose own
- * limit is not configured has the usual default: its server may refuse more.
+ * leaves beside the prompt; but at least the usual default, and an image if one is asked for. A
+ * model whose own limit is not configured has the usual default: its server may refuse more.
  */
 export async function defaultLimit(
   deps: ChatCallDeps,
   call: Call,
   { models, request }: Pick<ChatCall, "models" | "request">,
 ): Promise<OutputLimit> {
-  const usual = CHAT.maxTokensDefault;
+  const usual = usualOf(models, request);
   const own = Math.min(...models.map(({ maxOutputTokens = usual }) => maxOutputTokens));
   const isKnown = models.every(({ maxOutputTokens }) => maxOutputTokens !== undefined);
   if (own <= usual) return { tokens: own, by: isKnown ? "model" : "default" };
@@ -62,6 +63,11 @@ export async function defaultLimit(
   if (tokens === own) return { tokens, by: "model" };
   if (tokens < usual) return { tokens: usual, by: "minimum" };
   return { tokens, by: tokens === ofKey ? "key_tokens" : "money" };
+}
+
+function usualOf(models: ChatCall["models"], request: ChatCall["request"]): number {
+  if (!asksForImages(request)) return CHAT.maxTokensDefault;
+  return Math.max(CHAT.maxTokensDefault, ...models.map(({ imageTokens = 0 }) => imageTokens));
 }
 
 /** The limit that was sent to the model: the caller's cap, or the context, may have lowered it. */

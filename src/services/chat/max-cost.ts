@@ -7,13 +7,14 @@ import { ApiError } from "../../core/errors.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import { asksForImages } from "./media/model-images.ts";
 import { mediaTokensMax } from "./media/model-media.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import { outputTokensMax } from "./output-limit.ts";
 import { reachOf } from "./request-tier.ts";
 import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
 
-/** A reply of fewer tokens is of no use, unless its caller asks for so few. */
+/** A reply of fewer tokens, or than one image, is of no use, unless its caller asks for so few. */
 const USEFUL_TOKENS = 16;
 
 /**
@@ -67,10 +68,12 @@ function fitted(
 ): Map<ModelEntry, number> {
   const fits = new Map<ModelEntry, number>();
   const reach = reachOf(request);
+  const hasImages = asksForImages(request);
   for (const model of models) {
     const asked = outputTokensMax(model, request);
     const most = affordableOutputTokens(model.prices, { promptTokens, available }, reach);
-    if (most >= Math.min(asked, USEFUL_TOKENS)) fits.set(model, Math.min(asked, most));
+    const useful = hasImages ? (model.imageTokens ?? USEFUL_TOKENS) : USEFUL_TOKENS;
+    if (most >= Math.min(asked, useful)) fits.set(model, Math.min(asked, most));
   }
   return fits;
 }

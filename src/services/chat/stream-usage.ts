@@ -58,21 +58,31 @@ export class StreamUsage implements TextCounter {
     if (!this.meter.started) return null;
     const text = await this.meter.outputTokens();
     if (this.reported === null) return this.#counted(text);
-    const { more = {}, pieces, ...reported } = this.reported;
-    const { imageTokens } = this.meter;
-    const output = Math.min(text + imageTokens, reported.completionTokens);
+    const { more: _, pieces, ...reported } = this.reported;
+    const { output, images } = this.#delivered(text, this.reported);
     // The output is cut, and no piece says which of its tokens were delivered.
     if (pieces !== undefined && output === reported.completionTokens) return this.reported;
-    const images = Math.min(imageTokens, more.imageOut ?? 0, output);
     return { ...reported, ...withOutput(this.reported, output - images, images) };
   }
 
   /** A lower bound of the usage until now. */
   async soFar(): Promise<ChatUsage> {
-    const completionTokens = await this.meter.tokensSoFar();
-    if (this.reported === null) return this.#counted(completionTokens);
+    const text = await this.meter.tokensSoFar();
+    if (this.reported === null) return this.#counted(text);
     const { promptTokens } = this.reported;
-    return { promptTokens, cachedTokens: 0, completionTokens };
+    const { output, images } = this.#delivered(text, this.reported);
+    return withOutput({ promptTokens, cachedTokens: 0 }, output - images, images);
+  }
+
+  /**
+   * The delivered part of a reported output. Images count as much as was reported for them, which
+   * may be less than the model's largest.
+   */
+  #delivered(text: number, { more = {}, completionTokens }: ChatUsage) {
+    const { imageTokens } = this.meter;
+    const given = Math.min(imageTokens, more.imageOut ?? imageTokens);
+    const output = Math.min(text + given, completionTokens);
+    return { output, images: Math.min(given, more.imageOut ?? 0, output) };
   }
 
   /** The tokens of the prompt. */

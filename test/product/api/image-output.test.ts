@@ -140,6 +140,7 @@ const catalogue = catalogueOf(
   [
     giving("own-images", "own"),
     giving("gemini-images", "gemini"),
+    { ...giving("large-images", "own"), imageTokens: 5_000 },
     undeclared,
     {
       ...giving("seeing", "own"),
@@ -278,6 +279,26 @@ describe.each(MODELS)("%s", (model) => {
       `max_tokens must be at least 1290: an image of '${model}' has up to 1290 tokens`,
     ]);
   });
+});
+
+test("Responses without a limit has room for an image above the usual default", async () => {
+  const account = await caller();
+  const tools = [{ type: "image_generation" }];
+  const asked = { model: "large-images", input: "Draw a tram.", store: false, tools };
+  expect((await api.postTo("/v1/responses", account, asked)).status).toBe(200);
+  expect(upstream.asked[0]?.max_tokens).toBeGreaterThanOrEqual(5_000);
+});
+
+test("a cap on the cost that pays for no whole image refuses the call unsent", async () => {
+  const account = await caller();
+  const body = chatBody({ model: "own-images", max_tokens: 2_000, modalities: ["text", "image"] });
+  const within = (cost: string) =>
+    api.post(account, body, { headers: { "x-svc-max-cost-usd": cost } });
+  const refused = await within("0.02");
+  expect([refused.status, (await errorOf(refused)).code]).toEqual([402, "max_cost_exceeded"]);
+  expect(upstream.asked).toEqual([]);
+  expect((await within("0.05")).status).toBe(200);
+  expect(upstream.asked[0]?.max_tokens).toBeGreaterThanOrEqual(IMAGE_TOKENS);
 });
 
 test("a caller who leaves a stream after its image pays for the image", async () => {

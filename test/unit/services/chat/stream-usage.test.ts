@@ -23,3 +23,22 @@ test("the prompt of a stream that is settled is not counted to its end", async (
   usage.end();
   expect((await counted).promptTokens).toBeLessThan(WORDS / 4);
 });
+
+test("an image smaller than the largest pays for no text that was not delivered", async () => {
+  using tokens = new TokenCounter({ clock: realClock, log: silent });
+  const request = { messages: [], maxTokens: 5_000, parameters: {} };
+  const model = { ...MODEL, imageTokens: 1_290 };
+  const usage = new StreamUsage(tokens, "acct", { model, request });
+  const more = { imageOut: 258 };
+  const reported = { promptTokens: 10, cachedTokens: 0, completionTokens: 1_258, more };
+  usage.meter.add([{ index: 0, delta: { images: ["one"] }, finish_reason: null }]);
+  usage.meter.add([{ index: 0, delta: { content: "Hello" }, finish_reason: null }]);
+  usage.take({ deltas: [], usage: reported });
+  const delivered = { promptTokens: 10, completionTokens: 259, more };
+  expect(await usage.streamed()).toMatchObject(delivered);
+  usage.meter.add([{ index: 0, delta: { content: " there it is at last" }, finish_reason: null }]);
+  const { completionTokens, more: parts } = await usage.soFar();
+  expect(completionTokens).toBeGreaterThanOrEqual(259);
+  expect(completionTokens).toBeLessThan(270);
+  expect(parts).toEqual(more);
+});
