@@ -19,7 +19,7 @@ import {
 } from "../src/core/access/key-limits.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import type { ApiError } from "../src/core/errors.ts";
-import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
+import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import {
   type Account,
   type AccountView,
@@ -38,7 +38,7 @@ import {
   markersOfCall,
   NO_MARKERS,
 } from "./account-limits.ts";
-import { AccountRuns } from "./account-runs.ts";
+import { AccountRuns, type RunDecision } from "./account-runs.ts";
 import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
@@ -85,6 +85,8 @@ interface Attempt extends AdmitArgs {
   readonly access: Access;
   readonly key: AccessKey;
   readonly refusal: AccessRefusal | null;
+  /** For a quote, what the call's run would let it hold, if the run has not begun. */
+  readonly room: NanoUsd | undefined;
   readonly metadata: string;
 }
 
@@ -153,7 +155,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       }
       const decided = decideAccess(access.document, key, accessCall(request, nowMs));
       const { tier } = decided;
-      const { run, refusal } =
+      const { run, room, refusal }: RunDecision =
         decided.refusal === null && isInRun(request)
           ? await access.runs.decide({ request, nowMs, isQuote })
           : { run: null, refusal: decided.refusal };
@@ -176,6 +178,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         metadata,
         text,
         refusal,
+        room,
         nowMs: this.scriptTime(),
         aboutMs: nowMs,
         version: access.version,
@@ -304,7 +307,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "quote") {
-      const { code, spendable } = reply;
+      const { code } = reply;
+      const spendable = min(reply.spendable, attempt.room ?? reply.spendable);
       if (code === null) return { refusal: null, mayFit: false, rate, spendable };
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
       const context = { tier, key, access: refusal, isAsked: false, refusedBy };

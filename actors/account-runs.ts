@@ -4,7 +4,7 @@
 import type { AccessRefusal } from "../src/core/access/key-limits.ts";
 import { type NamedRun, OPEN_RUNS_MAX, type Run, runRefusal } from "../src/core/access/runs.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
-import { toDecimal } from "../src/core/money/money.ts";
+import { type NanoUsd, toDecimal } from "../src/core/money/money.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { AdmissionRequest } from "./account.ts";
 import { fromPostgres } from "./scripts/script-runner.ts";
@@ -22,6 +22,8 @@ interface RunCall {
 /** The run of a call, if it has begun, and the refusal of the call by it. */
 export interface RunDecision {
   readonly run: Run | null;
+  /** For a quote, what a run that has not begun would let one call hold. */
+  readonly room?: NanoUsd;
   readonly refusal: AccessRefusal | null;
 }
 
@@ -84,9 +86,10 @@ function notBegun({ request: { run, bound } }: RunCall): RunDecision {
     const problem = "names no amount, and its run has not begun: begin it with '; max-usd=2.00'";
     return refused("invalid_parameter", `The header x-svc-run ${problem}`);
   }
-  if (bound <= max) return { run: null, refusal: null };
+  if (bound <= max) return { run: null, room: max, refusal: null };
   const cost = `The call may cost up to $${toDecimal(bound)}`;
-  return refused("run_budget_exceeded", `${cost}; the run ${id} begins with $${toDecimal(max)}`);
+  const message = `${cost}; the run ${id} begins with $${toDecimal(max)}`;
+  return { ...refused("run_budget_exceeded", message), room: max };
 }
 
 function refused(code: ErrorCode, message: string): RunDecision {

@@ -258,6 +258,9 @@ export const runSuite = (open: WorldFactory): void =>
       };
       expect(await quote("3")).toBeNull();
       expect(await quote("3.1")).toBe("run_budget_exceeded");
+      const spendable = async (amount: string) =>
+        (await mine.actor.quote(ask(mine.keyId, usd(amount), { run: named("3") }))).spendable;
+      expect([await spendable("1"), await spendable("3.1")]).toEqual([usd("3"), usd("3")]);
       expect(await readUse(mine)).toBeUndefined();
       await hold(mine, "2");
       expect(await quote("1.1")).toBe("run_budget_exceeded");
