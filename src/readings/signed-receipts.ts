@@ -166,6 +166,11 @@ function unitsOf(call: LoggedCall): Readonly<Record<string, string>> {
   return Object.fromEntries(counts.map(([part, count]) => [part, String(count)]));
 }
 
-function isSame({ number: _, corrects: __, ...issued }: ReceiptClaims["receipt"], now: Receipt) {
-  return JSON.stringify(issued) === JSON.stringify(now);
+/** True if each claim of an issued receipt still holds: a claim that came later corrects none. */
+function isSame(
+  { number: _, corrects: __, ...issued }: ReceiptClaims["receipt"],
+  now: Receipt,
+): boolean {
+  const claims = Object.keys(issued) as (keyof typeof issued)[];
+  return claims.every((claim) => JSON.stringify(issued[claim]) === JSON.stringify(now[claim]));
 }

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import { newTimedId, toUuid } from "../../../src/core/ids.ts";
-import type { ReceiptClaims } from "../../../src/core/receipts/receipt-jws.ts";
+import { type ReceiptClaims, signReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { receiptKeyOf } from "../../../src/core/receipts/receipt-keys.ts";
 import { SignedReceipts } from "../../../src/readings/signed-receipts.ts";
 import { adoptReceiptKeys } from "../../../src/store/usage/receipts.ts";
@@ -118,6 +118,18 @@ describe("a receipt", () => {
     expect(second.claims.receipt.units).toEqual({ uncached: "10", text: "6" });
     expect(await receiptOf(account, request_id)).toMatchObject({ jws: second.jws });
     expect(await claimsBy(first.jws)).toEqual(first.claims);
+  });
+
+  test("that was issued before a claim existed is not corrected by that claim", async () => {
+    const account = await api.account({ paid: "5" });
+    const { request_id } = await chatted(account);
+    const { claims } = await receiptOf(account, request_id);
+    const { hold_usd: _, ...receipt } = claims.receipt;
+    const older = { ...claims, receipt } as ReceiptClaims;
+    const jws = await signReceipt(RECEIPT_KEY, older);
+    const { sql } = stores.database;
+    await sql`UPDATE receipts SET jws = ${jws} WHERE request = ${toUuid(request_id)}`;
+    expect(await receiptOf(account, request_id)).toMatchObject({ number: 1, jws });
   });
 
   test("outlives the log, if it was issued before", async () => {
