@@ -42,7 +42,7 @@ export function addMonths(month: string, count: number): string {
   return monthText(start.getTime());
 }
 
-/** True if a text is a month. */
+/** True if a text is a month of the year 2000 or later: no record is older. */
 export function isMonth(text: string): boolean {
-  return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
+  return /^[2-9]\d{3}-(?:0[1-9]|1[0-2])$/.test(text);
 }

@@ -183,6 +183,8 @@ test("an account without calls has a file with its head alone", async () => {
 test.each([
   ["2026-13", "month must be one such as 2026-11, but is '2026-13'"],
   ["november", "month must be one such as 2026-11, but is 'november'"],
+  ["0000-01", "month must be one such as 2026-11, but is '0000-01'"],
+  ["1999-12", "month must be one such as 2026-11, but is '1999-12'"],
   ["9999-12", "month 9999-12 has not begun"],
 ])("refuses the month %s before a file begins", async (month, words) => {
   const response = await ask(await world.account(), month);
