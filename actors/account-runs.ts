@@ -5,6 +5,7 @@ import type { AccessRefusal } from "../src/core/access/key-limits.ts";
 import { type NamedRun, OPEN_RUNS_MAX, type Run, runRefusal } from "../src/core/access/runs.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
 import { type NanoUsd, toDecimal } from "../src/core/money/money.ts";
+import { OpenWork } from "../src/core/open-work.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { AdmissionRequest } from "./account.ts";
 import { fromPostgres } from "./scripts/script-runner.ts";
@@ -32,7 +33,7 @@ export class AccountRuns {
   readonly #repository: WalletRepository;
   readonly #known = new Map<string, Run>();
   /** Calls at the same time share one reading of a run, and its begin. */
-  readonly #reading = new Map<string, Promise<Run | null>>();
+  readonly #reading = new OpenWork<Run | null>();
 
   constructor(accountId: string, repository: WalletRepository) {
     this.#accountId = accountId;
@@ -58,7 +59,8 @@ export class AccountRuns {
   }
 
   #read(id: string): Promise<Run | null> {
-    return this.#shared(id, () => this.#repository.runs.read(this.#accountId, id));
+    const read = () => fromPostgres(this.#repository.runs.read(this.#accountId, id));
+    return this.#reading.share(id, read);
   }
 
   /** Null if the account has too many open runs. */
@@ -67,15 +69,8 @@ export class AccountRuns {
     const { id, max: amount, seconds } = request.run;
     if (amount === null) throw new Error(`The run ${id} has no amount`);
     const run = { id, keyId, amount, seconds, nowMs };
-    return this.#shared(`begin ${id}`, () => this.#repository.runs.begin(this.#accountId, run));
-  }
-
-  #shared(name: string, read: () => Promise<Run | null>): Promise<Run | null> {
-    const open = this.#reading.get(name);
-    if (open !== undefined) return open;
-    const reading = fromPostgres(read()).finally(() => this.#reading.delete(name));
-    this.#reading.set(name, reading);
-    return reading;
+    const begin = () => fromPostgres(this.#repository.runs.begin(this.#accountId, run));
+    return this.#reading.share(`begin ${id}`, begin);
   }
 }
 

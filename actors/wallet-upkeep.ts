@@ -10,6 +10,7 @@ import {
 import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
 import { type NanoUsd, subtract, ZERO } from "../src/core/money/money.ts";
+import { OpenWork } from "../src/core/open-work.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { BudgetUse } from "./account.ts";
 import { passMissing, spansOf, withMissing } from "./missing-entries.ts";
@@ -52,7 +53,7 @@ export class WalletUpkeep {
   #building: Promise<void> | null = null;
   #marking: Promise<void> | null = null;
   /** The open readings of budgets, by the numbers of the budgets. */
-  readonly #loading = new Map<string, Promise<void>>();
+  readonly #loading = new OpenWork<void>();
 
   constructor(
     readonly deps: UpkeepDeps,
@@ -134,12 +135,7 @@ export class WalletUpkeep {
    */
   loadBudgets(budgets: readonly Pick<BudgetRef, "number">[]): Promise<void> {
     const numbers = budgets.map(({ number }) => number);
-    const name = numbers.join(" ");
-    const open = this.#loading.get(name);
-    if (open !== undefined) return open;
-    const loading = this.#load(numbers).finally(() => this.#loading.delete(name));
-    this.#loading.set(name, loading);
-    return loading;
+    return this.#loading.share(numbers.join(" "), () => this.#load(numbers));
   }
 
   async #load(numbers: readonly number[]): Promise<void> {

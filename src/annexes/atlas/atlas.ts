@@ -3,6 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
+import { OpenWork } from "../../core/open-work.ts";
 import { ThreadClient } from "../../upstream/thread-client.ts";
 import type { AtlasSetup } from "./atlas-setup.ts";
 import type { MapRequest } from "./map-drawing.ts";
@@ -23,7 +24,7 @@ export const CACHE_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 export class Atlas {
   readonly #thread: ThreadClient<AtlasSetup, MapRequest, Uint8Array>;
-  readonly #underWay = new Map<string, Promise<string>>();
+  readonly #underWay = new OpenWork<string>();
   readonly #kept = new LRUCache<string, string>({
     maxSize: CACHE_CHARACTERS_MAX,
     sizeCalculation: (url, key) => key.length + url.length,
@@ -61,13 +62,11 @@ export class Atlas {
     const key = JSON.stringify(map);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const underWay = this.#underWay.get(key);
-    if (underWay !== undefined) return await underWay;
-    const drawing = this.#draw(map, account).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, drawing);
-    const url = await drawing;
-    this.#kept.set(key, url);
-    return url;
+    return await this.#underWay.share(key, async () => {
+      const url = await this.#draw(map, account);
+      this.#kept.set(key, url);
+      return url;
+    });
   }
 
   /** Ends the thread; waiting maps fail. */

@@ -2,6 +2,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { KeyDigests, KeyIdentity } from "../../core/access/keys.ts";
 import { ApiError } from "../../core/errors.ts";
+import { OpenWork } from "../../core/open-work.ts";
 import type { Database } from "../servers/database.ts";
 import { accounts, keys } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
@@ -40,7 +41,7 @@ export class KeyDirectory {
   // A forgotten key is looked up again.
   readonly #known = new LRUCache<string, KeyIdentity>({ max: KEYS_REMEMBERED_MAX });
   readonly #unknown: LRUCache<string, true>;
-  readonly #inFlight = new Map<string, Promise<LookupResult>>();
+  readonly #inFlight = new OpenWork<LookupResult>();
   #batch = new Map<string, PendingLookup>();
 
   constructor(readonly options: KeyDirectoryOptions) {
@@ -57,13 +58,14 @@ export class KeyDirectory {
 
   /**
    * Null if there is no such key. `hasTurn` is called only for a key that is not remembered: true
-   * lets the caller have a separate statement. Rejects if Postgres does not answer, and with
+   * lets the caller have a separate statement. Simultaneous callers with the same key share one
+   * lookup, and the turn of the first caller. Rejects if Postgres does not answer, and with
    * `service_unavailable` if too many keys wait already.
    */
   find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
     const known = this.known(digests);
     if (known !== undefined) return Promise.resolve(known);
-    return this.#inFlight.get(digests[0]) ?? this.#startLookup(digests, hasTurn);
+    return this.#inFlight.share(digests[0], () => this.#find(digests, hasTurn));
   }
 
   /**
@@ -72,14 +74,6 @@ export class KeyDirectory {
    */
   forget([current]: KeyDigests): void {
     this.#known.delete(current);
-  }
-
-  /** Simultaneous callers with the same key share one lookup, and the turn of the first caller. */
-  #startLookup(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
-    const [current] = digests;
-    const lookup = this.#find(digests, hasTurn).finally(() => this.#inFlight.delete(current));
-    this.#inFlight.set(current, lookup);
-    return lookup;
   }
 
   async #find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
