@@ -70,23 +70,17 @@ export async function buildOwnImage(
         `NODE_EXTRA_CA_CERTS=${CERTIFICATES}`,
       ]
     : [];
-  await engine.must(
-    "build",
-    "--isolation",
-    "chroot",
-    "--format",
-    "docker",
-    "--layers=false",
-    "--build-arg",
-    `BUN_IMAGE=${options.base ?? BUN_IMAGE}`,
-    ...certificates,
-    ...(options.args ?? []),
-    "--file",
-    join(project, "deploy/Dockerfile"),
-    "--tag",
-    options.image,
-    project,
-  );
+  await buildFile(engine, {
+    image: options.image,
+    file: join(project, "deploy/Dockerfile"),
+    context: project,
+    args: [
+      "--build-arg",
+      `BUN_IMAGE=${options.base ?? BUN_IMAGE}`,
+      ...certificates,
+      ...(options.args ?? []),
+    ],
+  });
 }
 
 /** Builds the stand-ins of Redis, Postgres and Caddy under the names that the compose file has. */
@@ -188,18 +182,21 @@ async function build(engine: Engine, what: Build): Promise<void> {
   }
   const file = join(context, "Dockerfile");
   writeFileSync(file, `${what.steps.join("\n")}\n`);
-  await engine.must(
-    "build",
-    "--isolation",
-    "chroot",
-    "--format",
-    "docker",
-    "--layers=false",
-    "--file",
-    file,
-    "--tag",
-    what.image,
-    context,
-  );
+  await buildFile(engine, { image: what.image, file, context });
   await must(["rm", "-rf", context]);
+}
+
+interface FileBuild {
+  readonly image: string;
+  /** The Dockerfile. */
+  readonly file: string;
+  /** The folder whose files it copies. */
+  readonly context: string;
+  readonly args?: readonly string[];
+}
+
+/** Builds without the rights of a container; the format of Docker keeps health checks. */
+async function buildFile(engine: Engine, { image, file, context, args = [] }: FileBuild) {
+  const how = ["--isolation", "chroot", "--format", "docker", "--layers=false", ...args];
+  await engine.must("build", ...how, "--file", file, "--tag", image, context);
 }
