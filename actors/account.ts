@@ -39,8 +39,8 @@ export interface AdmissionRequest {
   /** The ids of further models that may serve the call, beside that of its metadata. */
   readonly standIns?: readonly string[] | undefined;
   /**
-   * What `modelsOf` said when the service chose the models. If the key may call others by now,
-   * `ModelsChanged` says so.
+   * The patterns of the key when the service chose the models. If the key has others by now, the
+   * admission throws `ModelsChanged`.
    */
   readonly chosenFor?: { readonly patterns: ModelPatterns } | undefined;
   /** The upper bound of the cost. */

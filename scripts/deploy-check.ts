@@ -17,7 +17,7 @@ import { Report } from "./deploy/report.ts";
 import { install, which } from "./deploy/tools.ts";
 import { PROJECT } from "./local/home.mjs";
 
-/** What the engine's part needs, in the order in which a missing one is named. */
+/** The programs that run containers, in the order in which a missing one is named. */
 const NEEDED = ["podman", "runc", "debootstrap", "podman-compose", "helm", "caddy"];
 
 const { values } = parseArgs({

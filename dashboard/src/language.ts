@@ -13,9 +13,9 @@ import { language } from "./locale.ts";
 export const OFFERED: OfferedLanguages = BRAND.languages;
 
 /**
- * Shows the pages in a language from now on, in this browser: the page is loaded anew. False if
- * they are in it already, or if this browser keeps no choice, so that another load would change
- * nothing.
+ * Keeps the choice of a language in this browser, and reloads the page in it. Returns false if the
+ * page is in that language already, or if this browser keeps no choice, so that a reload would
+ * change nothing.
  */
 export function showIn(chosen: Language): boolean {
   if (chosen === language) return false;

@@ -31,7 +31,7 @@ async function start(place: HTMLElement): Promise<void> {
 }
 
 start(root).catch((error: unknown) => {
-  // The page answers it as it answers a script that is missing: it loads itself anew.
+  // The page reloads after this event, as it does if a script is missing.
   document.querySelector('script[type="module"]')?.dispatchEvent(new Event("error"));
   throw error;
 });

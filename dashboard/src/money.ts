@@ -34,7 +34,7 @@ export interface MoneyParts {
   readonly plain: string;
   /** Further decimals, all of them. */
   readonly fine: string;
-  /** What the language writes after the digits: " $", or nothing. */
+  /** The dollar sign after the digits, " $"; empty in a language that writes it first. */
   readonly after: string;
 }
 

@@ -22,7 +22,7 @@ const root = createRootRoute({ notFoundComponent: MissingPage, errorComponent: B
 async function person(href: string) {
   try {
     const me = await queryClient.ensureQueryData(meQuery);
-    // The person chose a language elsewhere: the page is loaded anew in it, and not drawn before.
+    // The person chose a language elsewhere: the page reloads in it, and is not drawn before.
     if (me.person.language !== null && showIn(me.person.language)) await new Promise(() => {});
     return me;
   } catch (error) {

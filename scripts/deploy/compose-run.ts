@@ -233,8 +233,8 @@ async function killUnderLoad(at: Installation, target: Target, id: string): Prom
   const spent = nano(before - (await balanceOf(at, id)));
   // A stream that is cut off costs what it had brought when it was last counted (D-594).
   const forCut = spent - costOfAll(load.calls);
-  const dearest = load.calls.reduce((most, { cost }) => (cost > most ? cost : most), nano(0n));
-  if (forCut < 0n || forCut > BigInt(failed.length) * dearest) {
+  const highest = load.calls.reduce((most, { cost }) => (cost > most ? cost : most), nano(0n));
+  if (forCut < 0n || forCut > BigInt(failed.length) * highest) {
     throw new Error(`${spent} nano-USD were taken for answers of ${costOfAll(load.calls)}`);
   }
   return `${load.calls.length} calls; ${failed.length} were cut off and cost ${forCut} nano-USD`;

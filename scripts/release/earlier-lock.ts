@@ -30,7 +30,7 @@ async function commitDaysAgo(git: Git): Promise<string> {
   return (await git("rev-list", "-1", before, "HEAD")).stdout.trim();
 }
 
-/** The commit before the last change of the lock file, which may not be committed yet. */
+/** The commit before the last change of the lock file: HEAD if that change is not committed. */
 async function commitBeforeChange(git: Git): Promise<string> {
   const same = await git("diff", "--quiet", "HEAD", "--", LOCK);
   if (same.exitCode !== 0) return "HEAD";

@@ -10,7 +10,7 @@ export type ScopeNames = Readonly<Record<Scope, string>>;
 /** The titles of the services, and of what belongs to none. */
 export type ServiceTitles = Readonly<Record<ServiceName | "account", string>>;
 
-/** What the lines of a receipt name, as the server writes it. Fees have the names of tools. */
+/** The names of receipt lines, as the server writes them. Fees have the names of tools. */
 export type LineNames = Readonly<
   Record<
     | "input tokens"

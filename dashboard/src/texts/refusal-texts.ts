@@ -11,7 +11,7 @@ type Refusal = NonNullable<ReceiptReply["refusal"]>;
 export interface RefusalTexts {
   /** Why a call of the log was refused or failed, with what would help. */
   readonly explanation: (refusal: Refusal, isFault: boolean) => string;
-  /** What a page shows for a refusal of the server with this message. */
+  /** The words for a refusal of the server with this code and message. */
   readonly message: (code: string, message: string) => string;
 }
 

@@ -70,7 +70,7 @@ test("each refund has one credit note, also if the order is repeated", async () 
 
 test.each([
   ["Stripe is away", { type: "api_error", status: 503 }],
-  ["the key may not issue it", { type: "invalid_request_error", status: 403 }],
+  ["the key lacks the permission", { type: "invalid_request_error", status: 403 }],
   ["the key has ended", { type: "invalid_request_error", status: 401 }],
 ])("a refund stands without its credit note, and a repeat issues it: %s", async (_, failure) => {
   const { id, intent } = await paid(lab);
