@@ -247,7 +247,7 @@ async function untilReady(at: Installation): Promise<void> {
   }
 }
 
-/** What an account has, when no call of it holds any of that. */
+/** The balance of an account, once no call of the account holds any of it. */
 async function balanceOf(at: Installation, id: string): Promise<NanoUsd> {
   let left = nano(0n);
   await until(

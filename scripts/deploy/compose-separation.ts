@@ -6,7 +6,7 @@ import type { Report } from "./report.ts";
 
 /** An address that is not the caller's, which only a trusted proxy may say it is. */
 const ALLOWED_IP = "203.0.113.9";
-/** Where a container would find the internet, if there is any. */
+/** An address of the internet, which a separated container does not reach. */
 const OUTSIDE = "1.1.1.1";
 
 export async function checkSeparation(

@@ -11,7 +11,7 @@ import { must, TOOLS, which } from "./tools.ts";
 
 const DEBIAN = "bookworm";
 const MIRROR = "http://deb.debian.org/debian";
-/** What the stand-ins have besides the least of Debian. `pg_isready` is the client's. */
+/** The packages of the stand-ins besides the least of Debian. The client has `pg_isready`. */
 const PACKAGES = ["ca-certificates", "redis-server", "postgresql-client"];
 const BASE_TAR = join(TOOLS, `${DEBIAN}.tar`);
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
@@ -138,7 +138,7 @@ export function composeImages(): Readonly<Record<"redis" | "postgres" | "proxy",
 
 const ENTRYPOINT = ["COPY --chmod=755 docker-entrypoint.sh /usr/local/bin/docker-entrypoint.sh"];
 
-/** What the image of Postgres does with the variables that the compose file sets. */
+/** The start of the image of Postgres, by the variables that the compose file sets. */
 const POSTGRES_START = `data=/var/lib/postgresql/18/docker
 as="setpriv --reuid=postgres --regid=postgres --clear-groups"
 mkdir -p "$data"

@@ -19,7 +19,7 @@ interface PodSpec {
   readonly [name: string]: unknown;
 }
 
-/** What Podman 4.3 does with each of these, seen here. */
+/** The reason why Podman 4.3 cannot play a field of a container, as it was seen. */
 const OF_CONTAINERS: Readonly<Record<string, string>> = {
   startupProbe: "its probes are commands with curl, which no image needs, run by a systemd",
   readinessProbe: "it does not look at it",
@@ -35,7 +35,7 @@ export function readManifests(text: string): readonly Manifest[] {
   return documents.map((document) => Bun.YAML.parse(document) as Manifest);
 }
 
-/** What Podman plays, and a line for each thing that is left out of it. */
+/** The manifests that Podman plays, and a line for each thing that is left out. */
 export function forPodman(manifests: readonly Manifest[]): {
   readonly played: readonly Manifest[];
   readonly leftOut: readonly string[];

@@ -1,4 +1,5 @@
-// What `npm run deploy:check` says: a line for each thing it saw, and the words of each refusal.
+// The output of `npm run deploy:check`: a line for each thing that it saw, and the words of each
+// refusal.
 
 export class Report {
   #failed = 0;

@@ -1,4 +1,4 @@
-// How each gateway says what was spent: one request, which the key itself may make wherever that is
+// Reads the spending from each gateway by one request, with the key itself wherever that is
 // possible.
 
 import { type NanoUsd, nano, usd } from "../../src/core/money/money.ts";
@@ -62,7 +62,7 @@ export const GATEWAYS = {
 
 export type GatewayName = keyof typeof GATEWAYS;
 
-/** Where a gateway says what was spent. */
+/** The request by which a gateway tells the spending. */
 export interface SpendSource {
   readonly gateway: GatewayName;
   /** The base URL of the gateway, with its /v1. */
@@ -78,7 +78,7 @@ export interface SpendSource {
 const AGREEING_MS = 1_000;
 
 /**
- * What was spent, as the gateway says.
+ * Returns the spending that the gateway tells.
  * @throws Error that names the request and its answer, if there is no amount in it
  */
 export async function readSpend(source: SpendSource): Promise<NanoUsd> {

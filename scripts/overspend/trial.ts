@@ -9,9 +9,9 @@ export const KILLED_AT = 10;
 const READY_MS_MAX = 120_000;
 
 export interface Trial extends Omit<Race, "answered"> {
-  /** What the key or the customer has, and may spend. */
+  /** The balance that the key or the customer may spend. */
   readonly balance: NanoUsd;
-  /** Null if nothing says what was spent. */
+  /** Null if no request tells the spending. */
   readonly spend: SpendSource | null;
   /** Kills what serves the first address, as `kill -9` does; null for a trial without a kill. */
   readonly kill: (() => Promise<void>) | null;
@@ -21,7 +21,7 @@ export interface TrialResult extends RaceResult {
   readonly balance: NanoUsd;
   /** The sum of the prices of all whole answers. */
   readonly answeredWorth: NanoUsd;
-  /** What the gateway wrote down; null if nobody asked it. */
+  /** The spending that the gateway recorded; null if it was not read. */
   readonly spent: NanoUsd | null;
   readonly wasKilled: boolean;
 }

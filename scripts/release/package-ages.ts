@@ -1,6 +1,6 @@
 // Which versions of packages are younger than a stolen release usually lives.
 
-/** How old a version must be before it is taken, in days. */
+/** The least age of a version that is taken, in days. */
 export const AGE_DAYS_MIN = 3;
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
-// Where the files of a release come from: an in-toto statement with the predicate of SLSA.
+// The origin of the files of a release, as an in-toto statement with the predicate of SLSA.
 
 import type { Source } from "./source.ts";
 
-/** What went into the files, besides the source. */
+/** The inputs of the files besides the source. */
 export interface Materials {
   /** SHA-256 of the lock file, which has the digest of every package. */
   readonly lock: string;

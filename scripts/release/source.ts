@@ -1,4 +1,4 @@
-// What a release is made from: a tag of git, as an archive that is the same on each machine.
+// The source of a release: a tag of git, as an archive that is the same on each machine.
 
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";

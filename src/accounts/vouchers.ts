@@ -48,7 +48,7 @@ export type Redeemed = Done & {
   readonly isRepeated: boolean;
 };
 
-/** Who redeems a code, as the ledger names them, and what they are recognised by. */
+/** The person or operator who redeems a code, with the marks that recognise a person. */
 export type Redeemer = Pick<Parameters<typeof redeemVoucher>[1], "actor" | "marksFor">;
 
 const OPERATOR: Redeemer = { actor: "operator", marksFor: null };

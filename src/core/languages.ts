@@ -2,7 +2,7 @@
 // chose in a page before what their browser asks for (D-817).
 
 interface LanguageRow {
-  /** What the language calls itself. */
+  /** The name of the language in the language itself. */
   readonly name: string;
   /** By which numbers, dates and amounts are written. */
   readonly locale: string;

@@ -41,7 +41,7 @@ interface InvitationTerms {
   readonly role: Role;
 }
 
-/** What has changed in how a person signs in, by the texts of a language. */
+/** The sentence of a change in the ways to sign in, by the texts of a language. */
 export type Notice = (notices: MailTexts["notices"]) => string;
 
 interface Seen {

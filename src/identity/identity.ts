@@ -320,7 +320,7 @@ export class Identity implements People, AttemptLimitsDeps {
     };
   }
 
-  /** What recognises a person who redeems a code of a batch that is for each person once. */
+  /** The marks that recognise a person who redeems a code that is for each person once. */
   voucherMarks(
     email: string,
     request: Visitor & { readonly headers: Headers; readonly clientIp: string },

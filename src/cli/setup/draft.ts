@@ -29,7 +29,7 @@ export class Draft {
   readonly variables = new Map<string, string>();
   /** The findings of the checks, for the operator. */
   readonly findings: string[] = [];
-  /** What did not work and is kept, since nobody changed it. */
+  /** The servers that did not answer and are kept, since nobody changed their settings. */
   readonly problems: string[] = [];
   readonly #environment: Environment;
   #text: string;

@@ -33,7 +33,7 @@ export interface NamedRun {
   readonly seconds: number;
 }
 
-/** What the operator lets callers leave out. */
+/** The operator's defaults for the parts of a run that callers leave out. */
 export interface RunRules {
   /** Headers of clients whose value is the id of a run. */
   readonly sessionHeaders: readonly string[];

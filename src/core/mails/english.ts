@@ -7,7 +7,7 @@ const IGNORE = "If this was not you, you can ignore this mail: nothing happens w
 const FREE_PLAN = "Then the plan ends, and your account is on the Free plan.";
 
 export const englishMails = {
-  /** What is between two sentences. */
+  /** The text between two sentences. */
   gap: " ",
   usd: toDollars,
   time: mailTime,
@@ -89,7 +89,7 @@ export const englishMails = {
     button: "See the invitation",
     roles: { owner: "owner", admin: "admin", billing: "billing", viewer: "viewer" },
   },
-  /** What has changed in how a person signs in: a sentence without its full stop. */
+  /** Changes of the ways to sign in: sentences without their full stop. */
   notices: {
     factorOn: "The app for your second factor was turned on",
     factorOff: "The app for your second factor was turned off",

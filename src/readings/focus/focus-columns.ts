@@ -15,7 +15,7 @@ export interface Charge {
   readonly of: Pick<DayCharge, "key" | "service" | "model">;
   readonly category: "Usage" | "Credit";
   readonly description: string;
-  /** What the balances paid. */
+  /** The amount that the balances paid. */
   readonly billed: bigint;
   /** Null for a credit. */
   readonly sku: Sku | null;
@@ -30,7 +30,7 @@ interface Sku {
   readonly price: PicoUsd;
 }
 
-/** What the cells of a row are made of. */
+/** The values from which the cells of a row are written. */
 export interface FocusRow extends Charge {
   readonly month: string;
   readonly provider: string;

@@ -141,7 +141,7 @@ function itemCharge(day: Date, { of, part, quantity: count, billed: amount }: It
   };
 }
 
-/** What the day's sums have beyond its priced parts, and the credit that paid for a part of it. */
+/** The rest of a day's sums beyond its priced parts, and the credit that paid for a share. */
 function otherCharges(day: Date, sum: DayCharge, usage: readonly Charge[]): Charge[] {
   const { key, service, model, cost, freeCost } = sum;
   const of = { key, service, model };

@@ -35,7 +35,7 @@ export interface RunRow extends Run {
   readonly pausedAt: Date | null;
   /** When Redis forgot it, after its end. */
   readonly forgottenAt: Date | null;
-  /** What its calls were charged, as far as the ledger has it. */
+  /** The charges of the calls of the run, as far as the ledger has them. */
   readonly loggedSpent: NanoUsd;
   /** The id and the name of the key of its first call. */
   readonly keyId: string;

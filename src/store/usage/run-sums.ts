@@ -24,7 +24,7 @@ export interface RunSums {
 /** The most sums of a kind: those of the highest cost. */
 export const RUN_SUMS_MAX = 100;
 
-/** What `grouping(service, model, step)` is in the sums of each kind. */
+/** The value of `grouping(service, model, step)` in the sums of each kind. */
 const KINDS = { services: 3, models: 1, steps: 6 } as const;
 
 /** The sums of a run's calls as far as they are logged, the highest cost first. */

@@ -60,7 +60,7 @@ const GRAMMAR = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
 
 interface Door {
   readonly path: string;
-  /** What every body has. */
+  /** The fields of every body. */
   readonly base: object;
   /** By the name of the row: what is added to the body. */
   readonly features: Readonly<Record<string, object>>;

@@ -11,7 +11,7 @@ const PAGE_MODEL = "swift-1";
 
 const FENCE = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
 
-/** What takes the place of the placeholders. */
+/** The values that replace the placeholders. */
 export interface PageSettings {
   readonly url: string;
   readonly key: string;

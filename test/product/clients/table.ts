@@ -31,7 +31,7 @@ export interface ClientRow {
   /** The checks that the client can run; the others do not exist for it. */
   readonly checks: readonly string[];
   readonly results: readonly CheckResult[];
-  /** What its account was charged, in USD. */
+  /** The charges of the account of the run, in USD. */
   readonly charged?: string;
   /** The reason why it did not run. */
   readonly missing?: string;

@@ -78,7 +78,7 @@ async function rowsOf(account: TestAccount): Promise<FocusRow[]> {
   );
 }
 
-/** What the ledger charged in the month: in all, and to the paid balance. */
+/** The charges of the ledger in the month: all, and those of the paid balance. */
 async function charged({ id }: TestAccount): Promise<{ all: bigint; paid: bigint }> {
   const [row] = await database.sql`
     SELECT coalesce(-sum(paid_delta + free_delta), 0)::text AS all,

@@ -25,7 +25,7 @@ test("setup, shell and npm start read the same values", () => {
     process.env.SETUP_TEST_URL = "of the environment";
     const [key, url] = [...VALUES.keys()];
     expect(environment()[key ?? ""]).toBe(VALUES.get(key ?? ""));
-    // What the environment has goes before the file.
+    // A variable of the environment goes before the file.
     expect(environment()[url ?? ""]).toBe("of the environment");
   } finally {
     delete process.env.SETUP_TEST_URL;

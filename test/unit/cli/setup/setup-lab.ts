@@ -8,7 +8,7 @@ import type { World } from "../../../support/stores/world.ts";
 
 const MAIN = join(import.meta.dir, "../../../../src/cli/main.ts");
 const COLUMNS = 200;
-/** What a terminal gets besides text. */
+/** The control codes of a terminal. */
 const ESCAPES = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, "g");
 
 export const KEY = "sk-right-0123456789";
