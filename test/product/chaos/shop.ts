@@ -1,9 +1,9 @@
 // Opens accounts that pay through the sandbox of the payment provider, and the command-line tool
 // with the product's environment, as an operator has it.
 
-import { join } from "node:path";
 import { type PaidProduct, startPaidProduct } from "../../support/product/paid-product.ts";
 import type { Product, ProductOptions } from "../../support/product/product.ts";
+import { cliProcess } from "../../support/product/run-cli.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const OK_CARD = "4242424242424242";
@@ -46,17 +46,8 @@ export class Shop implements AsyncDisposable {
 
   /** Runs a command of the tool; its answer is JSON. */
   async run(...args: readonly string[]) {
-    const file = join(import.meta.dir, "../../../src/cli/main.ts");
-    const child = Bun.spawn([process.execPath, file, ...args, "--json"], {
-      env: { PATH: process.env.PATH ?? "", ...this.product.env, ...this.paid.env },
-      stderr: "pipe",
-    });
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    return { code, out, err };
+    const env = { ...this.product.env, ...this.paid.env };
+    return await cliProcess([...args, "--json"], { env });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import { Configurations } from "../../../src/store/operators/configurations.ts";
 import { askChat, postChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Api, type ProductModel, startProduct } from "../../support/product/product.ts";
+import { cliProcess } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 
 const WITHIN_MS = 30_000;
@@ -26,12 +27,7 @@ function pricedAt(usdPerMillion: string): ProductModel[] {
 
 /** Runs the command line, and returns its JSON output. */
 async function config(...args: readonly string[]) {
-  const main = join(import.meta.dir, "../../../src/cli/main.ts");
-  const child = Bun.spawn([process.execPath, main, "config", ...args, "--json"], {
-    env: { PATH: process.env.PATH ?? "", ...product.env },
-    stderr: "pipe",
-  });
-  const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  const { out, code } = await cliProcess(["config", ...args, "--json"], { env: product.env });
   return { code, ...JSON.parse(out) };
 }
 

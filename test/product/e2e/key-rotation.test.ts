@@ -2,10 +2,10 @@
 // wrong step starts a process.
 
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { keyDigest } from "../../../src/core/access/keys.ts";
 import { eventually } from "../../support/eventually.ts";
 import { SECRETS, startProduct } from "../../support/product/product.ts";
+import { type CliOutcome, cliProcess } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 
 const OLD = SECRETS.KEY_PEPPER;
@@ -26,22 +26,8 @@ async function restart(pepper: string): Promise<void> {
 }
 
 /** The output of the command-line tool, and its end. */
-async function farebox(pepper: string, ...args: readonly string[]) {
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "../../../src/cli/main.ts"), ...args],
-    {
-      env: { PATH: process.env.PATH ?? "", ...product.env, KEY_PEPPER: pepper },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { out, err, code };
+function farebox(pepper: string, ...args: readonly string[]): Promise<CliOutcome> {
+  return cliProcess(args, { env: { ...product.env, KEY_PEPPER: pepper } });
 }
 
 async function digests(): Promise<string[]> {

@@ -3,10 +3,10 @@
 // count the request.
 
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { METRICS } from "../../../src/core/metrics.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startProduct } from "../../support/product/product.ts";
+import { cliProcess, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedServer } from "../../support/shared.ts";
 
 const WITHIN_MS = 60_000;
@@ -41,17 +41,7 @@ function chat(model: string, key = account.key): Promise<Response> {
 
 /** A command of the tool that must succeed. */
 async function farebox(...args: readonly string[]) {
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "../../../src/cli/main.ts"), ...args, "--json"],
-    { env: { PATH: process.env.PATH ?? "", ...product.env }, stderr: "pipe" },
-  );
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(err);
-  return JSON.parse(out);
+  return jsonOf(await cliProcess([...args, "--json"], { env: product.env }));
 }
 
 test("x-request-id leads from the answer to log, trace, ledger and receipt", async () => {

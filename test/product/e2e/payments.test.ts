@@ -2,9 +2,9 @@
 // of them may be killed. PAYMENT_KILLS is the number of kills of the three processes.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { type PaidProduct, startPaidProduct } from "../../support/product/paid-product.ts";
+import { cliProcess, jsonOf } from "../../support/product/run-cli.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { usd } from "../../support/stores/world.ts";
 
@@ -16,17 +16,7 @@ const WITHIN_MS = 60_000;
 
 /** A command of the tool that must succeed. */
 async function farebox({ product, env }: PaidProduct, ...args: readonly string[]) {
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "../../../src/cli/main.ts"), ...args, "--json"],
-    { env: { PATH: process.env.PATH ?? "", ...product.env, ...env }, stderr: "pipe" },
-  );
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`${args.join(" ")}: ${err}`);
-  return JSON.parse(out);
+  return jsonOf(await cliProcess([...args, "--json"], { env: { ...product.env, ...env } }));
 }
 
 async function paidBalance({ product }: PaidProduct, { id, bucket }: TestAccount): Promise<bigint> {

@@ -2,7 +2,6 @@
 // cannot be installed.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { loadStoreConfig } from "../../../src/settings/config.ts";
 import { Pauses } from "../../../src/store/operators/pauses.ts";
 import { type Database, openDatabase } from "../../../src/store/servers/database.ts";
@@ -12,6 +11,7 @@ import { eventually } from "../../support/eventually.ts";
 import { hasPooler, startPooler } from "../../support/fakes/pooler.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { type Product, SECRETS, startProduct } from "../../support/product/product.ts";
+import { cliProcess } from "../../support/product/run-cli.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
 
 setDefaultTimeout(300_000);
@@ -20,12 +20,8 @@ const CALLS = 200;
 const AT_ONCE = 20;
 
 async function farebox(product: Product, env: object, ...args: readonly string[]) {
-  const file = join(import.meta.dir, "../../../src/cli/main.ts");
-  const child = Bun.spawn([process.execPath, file, ...args, "--json"], {
-    env: { PATH: process.env.PATH ?? "", ...product.env, ...env },
-    stderr: "pipe",
-  });
-  const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  const options = { env: { ...product.env, ...env } };
+  const { out, code } = await cliProcess([...args, "--json"], options);
   return { code, answer: JSON.parse(out) };
 }
 

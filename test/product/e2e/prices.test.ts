@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { startWireServer } from "../../support/fakes/wire/wire-server.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
-import { type Cli, jsonOf } from "../../support/product/run-cli.ts";
+import { type Cli, cliProcess, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 
 const WITHIN_MS = 30_000;
@@ -18,21 +18,7 @@ const product = await shared(startProduct({ apis: 2, workers: 1, env: { KEY: "sk
 const { key } = await product.account({ paid: "100", contract: "enterprise" });
 const { home } = product.parts;
 
-const cli: Cli = async (...args) => {
-  const main = join(import.meta.dir, "../../../src/cli/main.ts");
-  const child = Bun.spawn([process.execPath, main, ...args], {
-    cwd: home,
-    env: { PATH: process.env.PATH ?? "", ...product.env, KEY: "sk-x" },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { code, out, err };
-};
+const cli: Cli = (...args) => cliProcess(args, { cwd: home, env: { ...product.env, KEY: "sk-x" } });
 
 const PROVIDERS = {
   openai: ["gpt-x-mini", { markup_percent: 50 }],

@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
+import { cliProcess } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { testDataDirectory } from "../../support/stores/services.ts";
 
@@ -32,13 +33,8 @@ function dataOf(name: string): string {
 
 /** Runs `farebox index` on a third machine. */
 async function index(...args: readonly string[]) {
-  const main = join(import.meta.dir, "../../../src/cli/main.ts");
-  const data = join(product.parts.home, "machine-cli");
-  const child = Bun.spawn([process.execPath, main, "index", ...args, "--json"], {
-    env: { PATH: process.env.PATH ?? "", ...product.env, FAREBOX_DATA: data },
-    stderr: "pipe",
-  });
-  const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  const env = { ...product.env, FAREBOX_DATA: join(product.parts.home, "machine-cli") };
+  const { out, code } = await cliProcess(["index", ...args, "--json"], { env });
   return { code, ...JSON.parse(out) };
 }
 

@@ -9,6 +9,8 @@ import { testRedisUrl } from "../stores/services.ts";
 import { WORLD_PEPPER, type World } from "../stores/world.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
+/** The program of the tool. */
+export const CLI_FILE = join(ROOT, "src/cli/main.ts");
 
 export interface CliOutcome {
   readonly code: number;
@@ -20,6 +22,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
+
+type CliProcess = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
 export type Cli = (...args: readonly string[]) => Promise<CliOutcome>;
 
@@ -41,15 +45,24 @@ export async function cliOf(world: World, more: Environment = {}): Promise<Cli> 
 
 /** The tool as a process for each command. */
 export function cliProcessOf(world: World, options: CliOptions = {}): Cli {
-  return async (...args) => {
-    const child = await startCli(world, args, options);
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    return { code, out, err };
-  };
+  return async (...args) => await outcomeOf(await startCli(world, args, options));
+}
+
+/** Runs a command as a process with this environment and the machine's PATH. */
+export async function cliProcess(
+  args: readonly string[],
+  options: Required<Pick<CliOptions, "env">> & CliOptions,
+): Promise<CliOutcome> {
+  return await outcomeOf(start(args, options));
+}
+
+async function outcomeOf(child: CliProcess): Promise<CliOutcome> {
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, out, err };
 }
 
 /** Starts the tool as a process. */
@@ -57,10 +70,14 @@ export async function startCli(
   world: World,
   args: readonly string[],
   options: CliOptions = {},
-): Promise<Bun.Subprocess<"ignore", "pipe", "pipe">> {
-  return Bun.spawn([process.execPath, join(ROOT, "src/cli/main.ts"), ...args], {
-    cwd: options.cwd ?? ROOT,
-    env: { PATH: process.env.PATH ?? "", ...(await environmentOf(world)), ...options.env },
+): Promise<CliProcess> {
+  return start(args, { ...options, env: { ...(await environmentOf(world)), ...options.env } });
+}
+
+function start(args: readonly string[], { cwd = ROOT, env }: CliOptions): CliProcess {
+  return Bun.spawn([process.execPath, CLI_FILE, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -3,10 +3,9 @@
 
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { environmentOf } from "../../../support/product/run-cli.ts";
+import { CLI_FILE, cliProcess, environmentOf } from "../../../support/product/run-cli.ts";
 import type { World } from "../../../support/stores/world.ts";
 
-const MAIN = join(import.meta.dir, "../../../../src/cli/main.ts");
 const COLUMNS = 200;
 /** The control codes of a terminal. */
 const ESCAPES = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, "g");
@@ -102,19 +101,8 @@ export class SetupLab {
 
   /** Runs the setup without a terminal. */
   async script(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
-    const child = Bun.spawn([process.execPath, MAIN, "setup", ...args], {
-      cwd: this.folder,
-      env: await this.environment(more),
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    return { code, out, err };
+    const env = await this.environment(more);
+    return await cliProcess(["setup", ...args], { cwd: this.folder, env });
   }
 
   /**
@@ -125,7 +113,7 @@ export class SetupLab {
     const left = [...answers];
     let output = "";
     let seen = 0;
-    const child = Bun.spawn([process.execPath, MAIN, "setup"], {
+    const child = Bun.spawn([process.execPath, CLI_FILE, "setup"], {
       cwd: this.folder,
       env: await this.environment(),
       terminal: {
