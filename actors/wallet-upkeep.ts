@@ -5,11 +5,12 @@ import {
   type Budget,
   type BudgetOwner,
   type BudgetRef,
+  leftOf,
   spanEnd,
 } from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
-import { type NanoUsd, subtract, ZERO } from "../src/core/money/money.ts";
+import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { BudgetUse } from "./account.ts";
@@ -298,12 +299,11 @@ function budgetUse<Of extends BudgetOwner>(
   // The next call begins another span.
   const isOver = end !== null && nowMs >= end;
   const { spent, held } = isOver ? { spent: ZERO, held: ZERO } : record;
-  const left = subtract(subtract(budget.amount, spent), held);
   return {
     ...budget,
     spent,
     held,
-    left: left < ZERO ? ZERO : left,
+    left: leftOf(budget, { spent, held }),
     startedAtMs: isOver ? null : record.startMs,
     renewsAtMs: isOver ? null : end,
   };

@@ -2,10 +2,10 @@
 
 import type { BudgetUse } from "../../actors/account.ts";
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
-import type { Budget } from "../core/access/budgets.ts";
+import { type Budget, leftOf } from "../core/access/budgets.ts";
 import { type RunState, runBudget, runStateAt } from "../core/access/runs.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { type NanoUsd, ZERO } from "../core/money/money.ts";
 import { type NewWebhookEvent, webhookEvent } from "../core/webhooks/webhook-events.ts";
 import type { AccountRef, AlsoInTransaction } from "../store/accounts/accounts.ts";
 import { AccountClosed } from "../store/accounts/accounts.ts";
@@ -53,8 +53,8 @@ export async function runUses(
   const nowMs = now();
   return runs.map((run) => {
     const { spent, held } = useOf.get(run.number) ?? { spent: run.loggedSpent, held: ZERO };
-    const left = subtract(subtract(run.amount, spent), held);
-    return { ...run, state: runStateAt(run, nowMs), spent, held, left: left < ZERO ? ZERO : left };
+    const left = leftOf(run, { spent, held });
+    return { ...run, state: runStateAt(run, nowMs), spent, held, left };
   });
 }
 

@@ -3,7 +3,7 @@
 // AccessDocument.ownCap).
 
 import { DAY_MS, HOUR_MS } from "../durations.ts";
-import { type NanoUsd, nano } from "../money/money.ts";
+import { type NanoUsd, nano, subtract, ZERO } from "../money/money.ts";
 
 /** Spans by name; budgets.lua in actors/lua/shared/ knows them by their places, from 1 on. */
 export const SPANS = ["5h", "day", "week", "total"] as const;
@@ -81,6 +81,15 @@ const SPAN_MS = { "5h": 5 * HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const;
 /** When a span that began then ends, ms; null if it never does. */
 export function spanEnd(span: Span, startMs: number): number | null {
   return span === "total" ? null : startMs + SPAN_MS[span];
+}
+
+/** The amount that calls may still hold. A budget that was lowered below its use has none. */
+export function leftOf(
+  { amount }: Pick<Budget, "amount">,
+  { spent, held }: { readonly spent: NanoUsd; readonly held: NanoUsd },
+): NanoUsd {
+  const left = subtract(subtract(amount, spent), held);
+  return left < ZERO ? ZERO : left;
 }
 
 const SPAN_WORDS = {
