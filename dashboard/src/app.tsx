@@ -8,6 +8,7 @@ import { CatchBoundary, RouterProvider } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { IS_OPERATORS, queryClient } from "./api/queries.ts";
+import { takeVouchersOfLinks } from "./kept-voucher.ts";
 import { router } from "./router.tsx";
 import { Broken } from "./shell/broken.tsx";
 import { schemeManager, theme, variables } from "./theme.ts";
@@ -23,6 +24,8 @@ Object.assign(window, { __webpack_nonce__: nonce });
 
 /** Draws the app into the page. */
 export function drawApp(root: HTMLElement): void {
+  // Before the router, which would write the code into the address that sign-in leads back to.
+  if (!IS_OPERATORS) takeVouchersOfLinks();
   createRoot(root).render(
     <MantineProvider
       theme={theme}

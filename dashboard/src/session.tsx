@@ -49,3 +49,11 @@ export function remember(name: string, value: string): void {
     // Private windows may refuse; the next visit then begins with the first account.
   }
 }
+
+export function forget(name: string): void {
+  try {
+    localStorage.removeItem(name);
+  } catch {
+    // What a private window refuses to remove, it did not keep.
+  }
+}

@@ -2,9 +2,11 @@
 
 import type { ReactNode } from "react";
 import { LANGUAGES } from "../../../src/core/languages.ts";
+import { useKeptVoucher } from "../kept-voucher.ts";
 import { OFFERED, showIn } from "../language.ts";
 import { language } from "../locale.ts";
 import { Brand, BrandLinks } from "../parts/mark.tsx";
+import { Notice } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
 
 /** The languages of the pages, each by its own name. */
@@ -37,6 +39,7 @@ interface EntryCardProps {
 }
 
 export function EntryCard({ title, about, children, foot }: EntryCardProps) {
+  const hasVoucher = useKeptVoucher() !== null;
   return (
     <main className="entry">
       <div className="entry-card">
@@ -48,6 +51,7 @@ export function EntryCard({ title, about, children, foot }: EntryCardProps) {
             <h1>{title}</h1>
             {about !== undefined && <p className="dim small">{about}</p>}
           </div>
+          {hasVoucher && <Notice>{t.entry.voucherWaits}</Notice>}
           {children}
         </div>
         {foot !== undefined && <div className="entry-foot small">{foot}</div>}

@@ -3,10 +3,13 @@
 import { Kbd, Modal } from "@mantine/core";
 import { Link, Navigate, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { mayAct } from "../../../src/core/access/roles.ts";
 import { BRAND } from "../brand.ts";
+import { forgetVoucher, useKeptVoucher } from "../kept-voucher.ts";
+import { RedeemVoucher } from "../pages/money/redeem-voucher.tsx";
 import { Brand } from "../parts/mark.tsx";
 import { Facts } from "../parts/panel.tsx";
-import { useAccount, useMe } from "../session.tsx";
+import { type Account, useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { AccountState } from "./account-state.tsx";
 import { Frame } from "./frame.tsx";
@@ -45,7 +48,21 @@ function AccountFrame() {
       />
       <Jump opened={shown === "jump"} close={hide} account={account.id} />
       <KeyboardList opened={shown === "keyboard"} close={hide} />
+      <VoucherOfLink account={account} />
     </>
+  );
+}
+
+/** Offers the voucher of a link on whichever page the reader arrives. */
+function VoucherOfLink({ account }: { readonly account: Account }) {
+  const code = useKeptVoucher();
+  if (code === null) return null;
+  if (mayAct(account.role, "billing"))
+    return <RedeemVoucher account={account.id} code={code} close={forgetVoucher} />;
+  return (
+    <Modal opened onClose={forgetVoucher} title={t.billing.voucher.title} size="sm">
+      <p className="small">{t.billing.forbidden(account.role)}</p>
+    </Modal>
   );
 }
 

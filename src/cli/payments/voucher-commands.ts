@@ -47,9 +47,9 @@ const create: Command = {
       throw new UsageError(`--ends must be in the future, but is ${utc(endsAt)}`);
     }
     return async ({ administration, consoleOrigin }) => {
-      // The page opens the reader's own account, and asks before it redeems.
+      // No server sees what is behind the '#'; the page asks before it redeems.
       const linkOf = (code: string) =>
-        consoleOrigin === null ? "" : `${consoleOrigin}/dashboard/billing?voucher=${code}`;
+        consoleOrigin === null ? "" : `${consoleOrigin}/dashboard/billing#voucher=${code}`;
       const order = { batch, amount, count, usesMax, oncePerPerson, endsAt, tiers, createdAt };
       await issueVouchers(administration, order, async (codes) => {
         const rows = codes.map((code) => [code, toDecimal(amount), usesMax, linkOf(code)]);

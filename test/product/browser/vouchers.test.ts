@@ -2,8 +2,10 @@
 // company finds its invoice.
 
 import { describe, expect, test } from "bun:test";
+import type { Request } from "playwright-core";
 import { newVoucherCode, voucherDigest } from "../../../src/core/access/voucher-codes.ts";
 import { createVouchers } from "../../../src/store/payments/vouchers.ts";
+import type { Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
 import { random } from "../../support/random.ts";
 import { usd } from "../../support/stores/world.ts";
@@ -19,30 +21,91 @@ async function voucher(batch: string): Promise<string> {
     amount: usd("5"),
     usesMax: 1,
     tiers: null,
-    oncePerPerson: true,
+    oncePerPerson: false,
     endsAt: null,
     createdAt: new Date(),
   });
   return code;
 }
 
+const linkOf = (code: string) => `${running.url}/dashboard/billing#voucher=${code}`;
+
+async function used(batch: string): Promise<number> {
+  const { sql } = running.product.operator.database;
+  const [row] = await sql`SELECT used FROM vouchers WHERE batch = ${batch}`;
+  return row?.used;
+}
+
+/** The addresses and referrers that a visitor sends to servers meanwhile. */
+async function addressesOf({ page }: Visitor, visit: () => Promise<void>): Promise<string[]> {
+  const seen: string[] = [];
+  const note = (request: Request) => {
+    seen.push(request.url().split("#")[0] ?? "", request.headers().referer ?? "");
+  };
+  page.on("request", note);
+  try {
+    await visit();
+  } finally {
+    page.off("request", note);
+  }
+  expect(seen.length).toBeGreaterThan(0);
+  return seen;
+}
+
 describe.skipIf(!canRun)("a voucher", () => {
   test("of a link opens the reader's own account, and counts only after the button", async () => {
     const code = await voucher("by-link");
-    await ada.page.goto(`${running.url}/dashboard/billing?voucher=${code}`);
+    const addresses = await addressesOf(ada, async () => {
+      await ada.page.goto(linkOf(code));
+      const dialog = ada.page.getByRole("dialog");
+      expect(await dialog.getByLabel("Code of the voucher").inputValue()).toBe(code);
+      expect(ada.page.url()).toContain(account);
+      expect(await used("by-link")).toBe(0);
+      await ada.inspect("voucher");
+      await dialog.getByRole("button", { name: "Redeem" }).click();
+      await ada.sees("$5.00 was added to your balance.");
+      expect(await used("by-link")).toBe(1);
+      // The dialog closes after the figures of the page were read again.
+      await dialog.waitFor({ state: "detached" });
+    });
+    expect(addresses.filter((text) => text.includes(code))).toEqual([]);
+    await ada.page.reload();
+    await ada.settled();
+    expect(await ada.page.getByRole("dialog").count()).toBe(0);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("of a link waits through a sign-up, and no address ever has its code", async () => {
+    const code = await voucher("by-sign-up");
+    await using eve = await stage.visitor();
+    const addresses = await addressesOf(eve, async () => {
+      await eve.page.goto(linkOf(code));
+      await eve.page.waitForURL(/sign-in/);
+      await eve.sees("Your voucher waits here until you have signed in.");
+      await eve.inspect("voucher-waits");
+      await eve.signUp("eve@example.com");
+      const dialog = eve.page.getByRole("dialog");
+      expect(await dialog.getByLabel("Code of the voucher").inputValue()).toBe(code);
+      await dialog.getByRole("button", { name: "Redeem" }).click();
+      await eve.sees("$5.00 was added to your balance.");
+    });
+    expect(await used("by-sign-up")).toBe(1);
+    expect(addresses.filter((text) => text.includes(code))).toEqual([]);
+    expect(eve.complaints.splice(0)).toEqual([]);
+  });
+
+  test("of a link that is declined is not asked about again", async () => {
+    const code = await voucher("declined");
+    await ada.go(`${account}/overview`);
+    // The link of a page that is open loads no page.
+    await ada.page.evaluate(`window.location.hash = "voucher=${code}"`);
     const dialog = ada.page.getByRole("dialog");
-    expect(await dialog.getByLabel("Code of the voucher").inputValue()).toBe(code);
-    expect(ada.page.url()).toContain(account);
-    const { sql } = running.product.operator.database;
-    const used = async () =>
-      (await sql`SELECT used FROM vouchers WHERE batch = 'by-link'`)[0]?.used;
-    expect(await used()).toBe(0);
-    await ada.inspect("voucher");
-    await dialog.getByRole("button", { name: "Redeem" }).click();
-    await ada.sees("$5.00 was added to your balance.");
-    expect(await used()).toBe(1);
-    // The dialog closes after the figures of the page were read again.
-    await ada.page.waitForURL((url) => !url.searchParams.has("voucher"));
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await ada.go(`${account}/overview`);
+    await ada.settled();
+    expect(await dialog.count()).toBe(0);
+    expect(await used("declined")).toBe(0);
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 

@@ -61,12 +61,8 @@ export function BillingPage() {
         )}
       </PageHead>
       {fields.top_up !== undefined && <Returned account={account.id} id={fields.top_up} />}
-      {canPay && (fields.voucher !== undefined || fields.add === "voucher") && (
-        <RedeemVoucher
-          close={() => change({ add: undefined, voucher: undefined })}
-          account={account.id}
-          code={fields.voucher ?? ""}
-        />
+      {canPay && fields.add === "voucher" && (
+        <RedeemVoucher close={() => change({ add: undefined })} account={account.id} code="" />
       )}
       <Loaded query={query} height={260}>
         {(billing) => (

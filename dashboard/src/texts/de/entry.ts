@@ -8,6 +8,7 @@ export const entryTexts: Texts["entry"] = {
   signIn: "Anmelden",
   signUp: "Konto erstellen",
   signUpAbout: "Ein Schlüssel und ein Prepaid-Guthaben für Modelle, Suche, Karten und E-Mail.",
+  voucherWaits: "Ihr Gutschein wartet hier, bis Sie angemeldet sind.",
   toSignIn: "Anmelden",
   toSignUp: "Konto erstellen",
   email: "E-Mail-Adresse",

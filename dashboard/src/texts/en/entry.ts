@@ -4,6 +4,7 @@ export const entryTexts = {
   signIn: "Sign in",
   signUp: "Create an account",
   signUpAbout: "One key and one prepaid balance for models, search, maps and mail.",
+  voucherWaits: "Your voucher waits here until you have signed in.",
   toSignIn: "Sign in",
   toSignUp: "Create an account",
   email: "E-mail",

@@ -8,6 +8,7 @@ export const entryTexts: Texts["entry"] = {
   signIn: "登录",
   signUp: "注册账户",
   signUpAbout: "一个密钥、一份预付余额，即可使用模型、搜索、地图和邮件。",
+  voucherWaits: "您的代金券会保留，登录后即可兑换。",
   toSignIn: "登录",
   toSignUp: "注册账户",
   email: "邮箱",
