@@ -1,8 +1,15 @@
 // The runs of an account, as far as this process knows them. They are known for one version of the
-// access document: a change of a run makes another version, as every change does (D-788).
+// access document: a change of a run makes another version, as every change does (D-788). The
+// deletion of a run long after its end makes none, so such a run is read again (D-901).
 
 import type { AccessRefusal } from "../src/core/access/key-limits.ts";
-import { type NamedRun, OPEN_RUNS_MAX, type Run, runRefusal } from "../src/core/access/runs.ts";
+import {
+  type NamedRun,
+  OPEN_RUNS_MAX,
+  RUN_KEPT_MS_MIN,
+  type Run,
+  runRefusal,
+} from "../src/core/access/runs.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
 import { type NanoUsd, toDecimal } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
@@ -45,7 +52,9 @@ export class AccountRuns {
     const { request, nowMs } = call;
     const { run: named } = request;
     const known = this.#known.get(named.id);
-    if (known !== undefined) return { run: known, refusal: runRefusal(known, nowMs) };
+    if (known !== undefined && nowMs < known.endsAtMs + RUN_KEPT_MS_MIN) {
+      return { run: known, refusal: runRefusal(known, nowMs) };
+    }
     const found = await this.#read(named.id);
     if (found === null && (named.max === null || call.isQuote)) return notBegun(call);
     const run = found ?? (await this.#begin(call));

@@ -10,7 +10,7 @@ import {
 } from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
-import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
+import { ZERO } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { BudgetUse } from "./account.ts";
@@ -26,7 +26,6 @@ import {
   configure,
   evict,
   expireFree,
-  forgetBudget,
   hydrate,
   type KeySpending,
   loadBudgets,
@@ -151,15 +150,6 @@ export class WalletUpkeep {
     });
     if (areLoaded) return;
     throw new ApiError("service_unavailable", "The budgets could not be read; try again");
-  }
-
-  /**
-   * Takes a budget out of Redis that no call counts in any more, and of which the ledger has this
-   * spending. False if it stays, because Redis knows of more.
-   */
-  async forgetBudget(number: number, spent: NanoUsd): Promise<boolean> {
-    const budget = { ...this.subject(), number, spent };
-    return (await this.deps.scripts.run(forgetBudget, budget)) === "ok";
   }
 
   /**

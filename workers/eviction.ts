@@ -1,14 +1,20 @@
 // Removes from Redis what Postgres has and no call uses: idle wallets, which the next call
-// rebuilds, and the budgets of runs that have ended.
+// rebuilds, and the budgets of runs that have ended. Deletes the rows of these runs later.
 
 import { timeOf } from "../actors/redis/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
-import { MINUTE_MS } from "../src/core/durations.ts";
+import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
+import { forgetBudgets } from "../actors/scripts/wallet-scripts.ts";
+import { DAY_MS, MINUTE_MS } from "../src/core/durations.ts";
 import type { Log } from "../src/core/log.ts";
-import type { NanoUsd } from "../src/core/money/money.ts";
 import { webhookEvent } from "../src/core/webhooks/webhook-events.ts";
-import { type EndedRun, endedRuns, markForgotten } from "../src/store/accounts/runs.ts";
+import {
+  deleteEndedRuns,
+  type EndedRun,
+  endedRuns,
+  markForgotten,
+} from "../src/store/accounts/runs.ts";
 import type { Database } from "../src/store/servers/database.ts";
 import { addWebhookEvents } from "../src/store/webhooks/webhook-outbox.ts";
 
@@ -56,47 +62,48 @@ async function evict(deps: EvictionDeps, { accountId, bucket }: ScannedWallet): 
   }
 }
 
-/** After its end a run stays for so long, for processes whose clocks are behind. */
+/** After its end a run stays in Redis for so long, for processes whose clocks are behind. */
 const RUN_KEPT_MS = MINUTE_MS;
 
 export interface EndedRunsDeps {
   readonly database: Database;
-  readonly accounts: {
-    of(
-      accountId: string,
-      bucket: number,
-    ): {
-      forgetBudget(number: number, spent: NanoUsd): Promise<boolean>;
-    };
-  };
+  readonly scripts: Pick<ScriptRunner, "run">;
   readonly now: () => number;
   readonly log: Pick<Log, "warn">;
 }
 
 /**
  * Takes the runs that have ended out of Redis, once Postgres has all of their charges, and notifies
- * their accounts. A run that goes on later is loaded again. Returns how many were taken out.
+ * their accounts. A run that goes on later is loaded again. One script takes out the runs of a page
+ * in one bucket, because each script makes whoever reads Postgres for this bucket read it again
+ * (D-900). Returns how many were taken out.
  */
-export async function forgetEndedRuns({
-  database,
-  accounts,
-  now,
-  log,
-}: EndedRunsDeps): Promise<number> {
+export async function forgetEndedRuns(deps: EndedRunsDeps): Promise<number> {
+  const { database, now, log } = deps;
   let forgotten = 0;
   for await (const page of endedRuns(database, new Date(now() - RUN_KEPT_MS))) {
-    for (const run of page) {
-      const { accountId, bucket, number, loggedSpent } = run;
+    for (const [bucket, runs] of Map.groupBy(page, (run) => run.bucket)) {
       try {
-        if (!(await accounts.of(accountId, bucket).forgetBudget(number, loggedSpent))) continue;
-        await noteEnd(database, run, new Date(now()));
-        forgotten += 1;
+        forgotten += await forgetInBucket(deps, bucket, runs);
       } catch (error) {
-        log.warn({ accountId, err: error }, "A run that has ended stays in Redis for now");
+        const ids = runs.map(({ accountId }) => accountId);
+        log.warn({ accounts: ids, err: error }, "Runs that have ended stay in Redis for now");
       }
     }
   }
   return forgotten;
+}
+
+async function forgetInBucket(
+  { database, scripts, now }: EndedRunsDeps,
+  bucket: number,
+  runs: readonly EndedRun[],
+): Promise<number> {
+  const spent = runs.map((run) => ({ ...run, spent: run.loggedSpent }));
+  const isForgotten = await scripts.run(forgetBudgets, { bucket, runs: spent });
+  const ended = runs.filter((_, index) => isForgotten[index]);
+  for (const run of ended) await noteEnd(database, run, new Date(now()));
+  return ended.length;
 }
 
 async function noteEnd({ db }: Database, run: EndedRun, now: Date): Promise<void> {
@@ -107,4 +114,20 @@ async function noteEnd({ db }: Database, run: EndedRun, now: Date): Promise<void
     const event = webhookEvent("run.ended", null, { run: id, max, endsAt, spent });
     await addWebhookEvents(tx, account, [event]);
   });
+}
+
+export interface RunRetentionDeps {
+  readonly database: Database;
+  /** The days that a run is kept after its end. */
+  readonly keepDays: number;
+  readonly now: () => number;
+}
+
+/** Deletes the runs whose time after their end is over. Returns how many. */
+export async function deleteOldRuns({
+  database,
+  keepDays,
+  now,
+}: RunRetentionDeps): Promise<number> {
+  return await deleteEndedRuns(database, new Date(now() - keepDays * DAY_MS));
 }

@@ -20,7 +20,7 @@ import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
 import { auditJob } from "./audit-runs.ts";
 import { completeChanges } from "./completer.ts";
 import { deleteEndedSessions } from "./ended-sessions.ts";
-import { evictIdle, forgetEndedRuns } from "./eviction.ts";
+import { deleteOldRuns, evictIdle, forgetEndedRuns } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
@@ -138,7 +138,14 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     },
     "ended-runs": {
       everyMs: 60_000,
-      run: () => forgetEndedRuns({ database, accounts, now, log }),
+      run: () => forgetEndedRuns({ database, scripts, now, log }),
+    },
+    "run-retention": {
+      everyMs: 3_600_000,
+      run: async () => {
+        const { runKeepDays: keepDays } = config;
+        await deleteOldRuns({ database, keepDays, now: await readEarliest() });
+      },
     },
     "playground-keys": {
       everyMs: 30_000,

@@ -11,15 +11,22 @@ import configureLua from "../lua/configure.lua" with { type: "text" };
 import countRefusedLua from "../lua/count_refused.lua" with { type: "text" };
 import evictLua from "../lua/evict.lua" with { type: "text" };
 import expireFreeLua from "../lua/expire_free.lua" with { type: "text" };
-import forgetBudgetLua from "../lua/forget_budget.lua" with { type: "text" };
+import forgetBudgetsLua from "../lua/forget_budgets.lua" with { type: "text" };
 import hydrateLua from "../lua/hydrate.lua" with { type: "text" };
 import loadBudgetsLua from "../lua/load_budgets.lua" with { type: "text" };
 import loadMarkersLua from "../lua/load_markers.lua" with { type: "text" };
 import recoverLua from "../lua/recover.lua" with { type: "text" };
 import summariseLua from "../lua/summarise.lua" with { type: "text" };
-import { type BucketKeys, keyStateKey, markerKey } from "../records/keys.ts";
+import {
+  accountKeys,
+  type BucketKeys,
+  bucketKeys,
+  keyStateKey,
+  markerKey,
+} from "../records/keys.ts";
 import type { Argument } from "../redis/script-client.ts";
 import {
+  bytesOf,
   type OfAccount,
   pack,
   type RawReply,
@@ -150,18 +157,32 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
   reply: (raw) => verdictOf(raw) as "ok" | "again" | "hydrate",
 };
 
-export interface ForgetBudgetArgs extends OfAccount {
+/** A run that has ended, and what it spent by the ledger. */
+export interface SpentRun {
+  /** The number of its budget. */
   readonly number: number;
+  readonly accountId: string;
   readonly spent: NanoUsd;
 }
 
-export const forgetBudget: Script<ForgetBudgetArgs, "ok" | "kept"> = {
-  name: "forget_budget",
-  lua: forgetBudgetLua,
+export interface ForgetBudgetsArgs {
+  readonly bucket: number;
+  /** Runs of accounts of this bucket. */
+  readonly runs: readonly SpentRun[];
+}
+
+/** Forgets the budgets of runs. Of each run: false if it stays, because Redis knows of more. */
+export const forgetBudgets: Script<ForgetBudgetsArgs, readonly boolean[]> = {
+  name: "forget_budgets",
+  lua: forgetBudgetsLua,
   flags: ["allow-oom"],
-  keys: ({ keys }) => [keys.bucket, keys.budgets],
-  args: ({ number, spent }) => [pack(toDouble(spent)), `${number}`],
-  reply: (raw) => verdictOf(raw) as "ok" | "kept",
+  keys: ({ bucket, runs }) => [
+    bucketKeys(bucket).bucket,
+    ...runs.map(({ accountId }) => accountKeys(accountId, bucket).budgets),
+  ],
+  args: ({ runs }) => runs.map(({ number, spent }) => pack(number, toDouble(spent))),
+  reply: (raw) =>
+    [...bytesOf((raw as readonly RawReply[])[1]).toString()].map((one) => one === "1"),
 };
 
 export interface LoadMarkersArgs extends OfAccount {

@@ -67,6 +67,8 @@ export interface ServerConfig extends StoreConfig {
   readonly journalKeepMs: number;
   /** The number of whole months of the request log that are kept besides this one; 0 keeps all. */
   readonly logKeepMonths: number;
+  /** The days that a run is kept after its end. */
+  readonly runKeepDays: number;
   /** A wallet leaves Redis after it was unused for this long. */
   readonly walletIdleMs: number;
   /** The monthly allowance of the Free plan of the Application API. */
@@ -171,6 +173,7 @@ export function loadServerConfig(
     traces: traceConfigOf(values),
     journalKeepMs: values.JOURNAL_KEEP_SECONDS,
     logKeepMonths: values.LOG_KEEP_MONTHS,
+    runKeepDays: values.RUN_KEEP_DAYS,
     walletIdleMs: values.WALLET_IDLE_SECONDS,
     freePlanAllowance: values.FREE_PLAN_ALLOWANCE_USD,
     outgoingRequestsMax: values.BUN_CONFIG_MAX_HTTP_REQUESTS,

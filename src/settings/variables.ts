@@ -264,6 +264,13 @@ export const SERVER_VARIABLES = {
       "how many whole months of the [request log](operating.md#the-request-log) are kept besides " +
       "this one",
   },
+  RUN_KEEP_DAYS: {
+    kind: whole(1, 3_650),
+    default: "90",
+    about:
+      "how many days a [run](runs.md#for-operators) is kept after its end; its id is free again " +
+      "then",
+  },
   WALLET_IDLE_SECONDS: {
     kind: seconds(0, 31_536_000),
     default: "86400",

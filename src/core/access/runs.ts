@@ -22,6 +22,9 @@ export const RUN_SECONDS = {
   default: DAY_MS / SECOND_MS,
 } as const;
 
+/** The shortest time that a run is kept after its end (`RUN_KEEP_DAYS`). */
+export const RUN_KEPT_MS_MIN = DAY_MS;
+
 /** The run that a request names. */
 export interface NamedRun {
   readonly id: string;

@@ -1,7 +1,7 @@
 // Begins runs with their first call, and changes them. A change raises the version of the access
 // document, with which every process forgets the runs that it knows (D-788).
 
-import { and, asc, count, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { OPEN_RUNS_MAX, RUN_NAME, type Run } from "../../core/access/runs.ts";
 import { SECOND_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
@@ -229,6 +229,26 @@ export async function markForgotten(
     .where(and(eq(runs.number, number), eq(runs.endsAt, endsAt), isNull(runs.forgottenAt)))
     .returning({ number: runs.number });
   return marked.length > 0;
+}
+
+const DELETED_AT_ONCE = 1_000;
+
+/**
+ * Deletes the runs that ended before a time and that Redis forgot. Their charges stay in ledger and
+ * log. Returns how many.
+ */
+export async function deleteEndedRuns({ db }: Database, before: Date): Promise<number> {
+  for (let deleted = 0; ; ) {
+    const isOld = and(lt(runs.endsAt, before), isNotNull(runs.forgottenAt));
+    const old = db.select({ number: runs.number }).from(runs).where(isOld).limit(DELETED_AT_ONCE);
+    // The rule stands in both: a run may get more time meanwhile.
+    const rows = await db
+      .delete(runs)
+      .where(and(inArray(runs.number, old), isOld))
+      .returning({ number: runs.number });
+    deleted += rows.length;
+    if (rows.length < DELETED_AT_ONCE) return deleted;
+  }
 }
 
 /** A change, and what belongs into its transaction. */

@@ -160,7 +160,9 @@ export const runs = pgTable(
   (table) => [
     uniqueIndex("runs_id").on(table.account, table.id),
     index("runs_account").on(table.account, table.number),
+    index("runs_ends").on(table.account, table.endsAt),
     index("runs_open").on(table.endsAt).where(sql`${table.forgottenAt} IS NULL`),
+    index("runs_forgotten").on(table.endsAt).where(sql`${table.forgottenAt} IS NOT NULL`),
     check("runs_amount", sql`${table.amount} >= 0`),
   ],
 );

@@ -10,11 +10,11 @@ import { queueJobs } from "../../../workers/jobs.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
-import { openWorld } from "../../support/stores/world.ts";
+import { openAccount, openWorld } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 
-test("no month of the log, secret of IP hashes or session goes before its time", async () => {
+test("no month of the log, secret of IP hashes, session or run goes before its time", async () => {
   const { accounts, database } = world;
   const { sql } = database;
   const nowMs = Date.now();
@@ -26,22 +26,30 @@ test("no month of the log, secret of IP hashes or session goes before its time",
   await sql`INSERT INTO people (id, email, name) VALUES ('person_1', 'ada@example.org', '')`;
   await sql`INSERT INTO sessions (id, token, person, expires_at)
     VALUES ('session_1', 'token', 'person_1', now() + interval '1 day')`;
+  const { row, keyId } = await openAccount(world);
+  await sql`INSERT INTO runs (account, id, key, amount, ends_at, forgotten_at)
+    SELECT ${row.number}, 'nightly', number, 1, now(), now() FROM keys WHERE id = ${keyId}`;
   const jobs = queueJobs({
     accounts,
     database,
     log: silent,
     now: Date.now,
     sleep: Bun.sleep,
-    config: { logKeepMonths: 2, journalKeepMs: 60_000 } as ServerConfig,
+    config: { logKeepMonths: 2, journalKeepMs: 60_000, runKeepDays: 90 } as ServerConfig,
     after: () => () => {},
   });
-  for (const name of ["log-retention", "ip-hash-expiry", "ended-sessions"] as const) {
+  for (const name of [
+    "log-retention",
+    "ip-hash-expiry",
+    "ended-sessions",
+    "run-retention",
+  ] as const) {
     accounts.clock.observe(nowMs + 400 * DAY_MS);
     await jobs[name].run();
   }
-  const [row] = await sql`
+  const [kept] = await sql`
     SELECT to_regclass(${`request_log_${month.replace("-", "")}`}) IS NOT NULL AS log,
       EXISTS (SELECT FROM ip_hash_secrets WHERE month = ${month}) AS secret,
-      EXISTS (SELECT FROM sessions) AS session`;
-  expect(row).toEqual({ log: true, secret: true, session: true });
+      EXISTS (SELECT FROM sessions) AS session, EXISTS (SELECT FROM runs) AS run`;
+  expect(kept).toEqual({ log: true, secret: true, session: true, run: true });
 });

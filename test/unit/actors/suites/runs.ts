@@ -3,11 +3,12 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Decision } from "../../../../actors/account.ts";
+import { parseBucket } from "../../../../actors/records/records.ts";
 import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
 import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
-import { HOUR_MS, MINUTE_MS } from "../../../../src/core/durations.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/core/durations.ts";
 import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
-import { forgetEndedRuns } from "../../../../workers/eviction.ts";
+import { deleteOldRuns, forgetEndedRuns } from "../../../../workers/eviction.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import {
@@ -61,6 +62,16 @@ export const runSuite = (open: WorldFactory): void =>
       const run = await findRun(world.database.db, mine.row.number, id);
       const [use] = run === null ? [] : await runUses(deps(), mine.row, [run]);
       return use;
+    };
+
+    const forgetEnded = () => {
+      const { database, accounts } = world;
+      return forgetEndedRuns({
+        database,
+        scripts: accounts.scripts,
+        now: () => clock.ms,
+        log: silent,
+      });
     };
 
     test("a run binds to the nano, and held amounts count", async () => {
@@ -209,12 +220,7 @@ export const runSuite = (open: WorldFactory): void =>
       const open = await hold(mine, "1");
       await (await hold(mine, "1")).settle(usd("0.75"), DONE);
       const forget = async () => {
-        await forgetEndedRuns({
-          database: world.database,
-          accounts: world.accounts,
-          now: () => clock.ms,
-          log: silent,
-        });
+        await forgetEnded();
         const run = await findRun(world.database.db, mine.row.number, "nightly");
         const isKept = await world.redis.hexists(mine.actor.keys.budgets, `${run?.number}`);
         return { isKept: isKept === 1, isForgotten: run?.forgottenAt !== null };
@@ -232,6 +238,62 @@ export const runSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, "1.750000001")).toBe("run_budget_exceeded");
       expect(await verdict(mine, "1.75")).toBe("admitted");
       await expectSound(world, mine);
+    });
+
+    test("the runs of a bucket that end at once are forgotten as one eviction", async () => {
+      const mine = await account();
+      const ids = Array.from({ length: 10 }, (_, n) => `many-${n}`);
+      for (const id of ids) {
+        await (await hold(mine, "0.1", named("1", { id }))).settle(usd("0.1"), DONE);
+      }
+      const open = await hold(mine, "0.1", named("1", { id: "many-7" }));
+      clock.ms += HOUR_MS + MINUTE_MS + 1;
+      await world.flush();
+      const evictions = async () => {
+        const bytes = await world.redis.getBuffer(mine.actor.keys.bucket);
+        return bytes === null ? null : parseBucket(bytes).evictions;
+      };
+      const before = (await evictions()) ?? 0;
+      await forgetEnded();
+      expect(await evictions()).toBe(before + 1);
+      const runs = await Promise.all(
+        ids.map((id) => findRun(world.database.db, mine.row.number, id)),
+      );
+      const kept = runs.filter((run) => run?.forgottenAt === null);
+      expect(kept.map((run) => run?.id)).toEqual(["many-7"]);
+      expect(await world.redis.hkeys(mine.actor.keys.budgets)).toEqual([`${kept[0]?.number}`]);
+      await open.release(DONE);
+      await world.flush();
+      expect(await forgetEnded()).toBe(1);
+      await expectSound(world, mine);
+    });
+
+    test("a run is deleted days after its end, its charges stay, and its id is free", async () => {
+      const mine = await account();
+      const { database } = world;
+      await (await hold(mine, "2")).settle(usd("2"), DONE);
+      await hold(mine, "1", named("3", { id: "still-held" }));
+      clock.ms += HOUR_MS + 2 * MINUTE_MS;
+      expect(await verdict(mine, "0.1")).toBe("run_ended");
+      await world.flush();
+      await forgetEnded();
+      const ended = await findRun(database.db, mine.row.number, "nightly");
+      const remove = () => deleteOldRuns({ database, keepDays: 1, now: () => clock.ms });
+      const present = async () => {
+        const rows = await database.sql`
+          SELECT id FROM runs WHERE account = ${mine.row.number} ORDER BY id`;
+        return rows.map(({ id }) => id);
+      };
+      clock.ms = (ended?.endsAtMs ?? 0) + DAY_MS;
+      await remove();
+      expect(await present()).toEqual(["nightly", "still-held"]);
+      clock.ms += 1;
+      await remove();
+      expect(await present()).toEqual(["still-held"]);
+      await expectSound(world, mine);
+      // The process knew the ended run; the one that begins now counts from zero.
+      expect(await verdict(mine, "3")).toBe("admitted");
+      expect(await readUse(mine)).toMatchObject({ held: usd("3"), spent: 0n });
     });
 
     test("an account has a bound of open runs; an ended one makes room", async () => {
