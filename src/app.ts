@@ -52,6 +52,7 @@ import type { TokenCounter } from "./services/chat/tokens/token-counter.ts";
 import type { MailServices } from "./services/mail/mail-services.ts";
 import type { MapsProvider } from "./services/maps/providers/provider.ts";
 import type { SearchProvider } from "./services/search/providers/provider.ts";
+import { toolSearches } from "./services/search/tool-search.ts";
 import type { Catalogue } from "./settings/catalogue.ts";
 import { frontDoor } from "./site/front-door.ts";
 
@@ -237,6 +238,7 @@ function sharedDeps(deps: AppDeps): SharedDeps {
     parser: deps.parser,
     catalogue: deps.catalogue,
     itemSeals: new ItemSeals(deps.keyPeppers, deps.random),
+    toolSearch: toolSearches({ search, offer: () => deps.catalogue().search }),
     pauses: deps.pauses,
     mail: deps.mail,
     random: deps.random,

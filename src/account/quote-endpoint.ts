@@ -9,7 +9,7 @@ import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
 import { HOUR_MS } from "../core/durations.ts";
 import { ApiError } from "../core/errors.ts";
 import { exactCost } from "../core/money/call-cost.ts";
-import { min, toJsonNumber, ZERO } from "../core/money/money.ts";
+import { add, min, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
@@ -121,7 +121,7 @@ interface QuotedCall {
 }
 
 async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall) {
-  const { first, terms, decision } = quoted;
+  const { first, terms, decision, besides } = quoted;
   const { service, model, bound, priceVersion = null } = terms;
   const { accountId: account } = call.identity;
   const now = deps.calls.clock.now();
@@ -131,9 +131,16 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
     object: "quote",
     path,
     model,
-    hold_usd: toJsonNumber(bound),
+    hold_usd: toJsonNumber(besides === null ? bound : add(bound, besides.bound)),
+    web_search:
+      besides === null
+        ? null
+        : { searches_max: besides.searches, hold_usd: toJsonNumber(besides.bound) },
     likely: chat?.likely ?? { cost_usd: toJsonNumber(bound) },
-    prices: unitPrices(deps.catalogue, { service, model }),
+    prices: [
+      ...unitPrices(deps.catalogue, { service, model }),
+      ...(besides === null ? [] : unitPrices(deps.catalogue, SEARCHES)),
+    ],
     price_version: priceVersion,
     would_pass: decision.refusal === null,
     refusal: refusalJson(decision),
@@ -143,6 +150,8 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
     svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
   };
 }
+
+const SEARCHES = { service: "search", model: null } as const;
 
 function refusalJson({ refusal }: QuotedDecision) {
   if (refusal === null) return null;

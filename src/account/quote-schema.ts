@@ -23,6 +23,15 @@ export const Quote = named("Quote", {
   path: text(),
   model: nullable(text({ description: "The model, or the action of maps" })),
   hold_usd: usdAmount("The upper bound of the cost, which the call would hold"),
+  web_search: nullable(
+    Type.Object(
+      {
+        searches_max: count("The most searches of the model"),
+        hold_usd: usdAmount("The part of `hold_usd` that is held for them, of paid credit"),
+      },
+      { description: "For a response whose model can search" },
+    ),
+  ),
   likely: Type.Object(
     {
       cost_usd: usdAmount("The likely cost"),
@@ -74,6 +83,7 @@ const REPLY = {
   path: "/v1/chat/completions",
   model: GUIDE_MODEL,
   hold_usd: 0.0124,
+  web_search: null,
   likely: { cost_usd: 0.0021, prompt_tokens: 9, completion_tokens: 310 },
   prices: [
     { what: "input tokens", price_usd: "0.15", per: 1_000_000 },

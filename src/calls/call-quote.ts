@@ -9,7 +9,7 @@ import type {
 } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
-import type { Asking, CallTerms, QuoteListener } from "./call.ts";
+import type { Asking, CallTerms, HeldBesides, QuoteListener } from "./call.ts";
 
 /** The decision on a call, and the terms that it asked for. */
 export interface Quoted {
@@ -18,6 +18,8 @@ export interface Quoted {
   /** Of its last attempt. */
   readonly terms: Readonly<CallTerms>;
   readonly decision: QuotedDecision;
+  /** Null if its model cannot search. */
+  readonly besides: HeldBesides | null;
 }
 
 /** The quote of one call. Nothing is counted, held, logged or topped up. */
@@ -27,6 +29,7 @@ export class CallQuote implements QuoteListener {
   readonly #asked: Asking[] = [];
   #decision: QuotedDecision | null = null;
   #refusal: ApiError | null = null;
+  #besides: HeldBesides | null = null;
 
   constructor(actors: Pick<AccountActors, "of">) {
     this.accounts = {
@@ -48,6 +51,10 @@ export class CallQuote implements QuoteListener {
     this.#asked.push(attempt);
   }
 
+  heldBesides(searches: HeldBesides): void {
+    this.#besides = searches;
+  }
+
   /** The refusal of its body, which comes before any decision; null if its body is in order. */
   get refusal(): ApiError | null {
     return this.#refusal;
@@ -58,7 +65,7 @@ export class CallQuote implements QuoteListener {
     const [first] = this.#asked;
     const last = this.#asked.at(-1);
     if (first === undefined || last === undefined || this.#decision === null) return null;
-    return { first, terms: last.terms, decision: this.#decision };
+    return { first, terms: last.terms, decision: this.#decision, besides: this.#besides };
   }
 
   async #answer(

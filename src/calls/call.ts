@@ -93,6 +93,15 @@ export interface Asking {
 /** Learns on which terms a call asks for its admission. */
 export interface QuoteListener {
   asked(attempt: Asking): void;
+  /** The call would hold this much besides, for searches of its model. */
+  heldBesides(searches: HeldBesides): void;
+}
+
+/** The hold for the searches of a model. */
+export interface HeldBesides {
+  /** The most searches. */
+  readonly searches: number;
+  readonly bound: NanoUsd;
 }
 
 /** Counts what happens to calls. */

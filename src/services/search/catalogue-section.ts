@@ -1,6 +1,7 @@
 // Defines and reads search in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
+import { SEARCH } from "../../core/access/limits.ts";
 import {
   apiKeyEnv,
   baseUrl,
@@ -21,6 +22,7 @@ import {
   SEARCH_BASE_URLS,
   SEARCH_KINDS,
   SEARCH_SERVER_DEFAULTS,
+  SEARCH_TOOL_DEFAULTS,
   type SearchKind,
   type SearchOffer,
   type SearchServer,
@@ -52,10 +54,25 @@ const SearchServerFile = Type.Object(
   { ...closed, description: "A server that finds results" },
 );
 
+/** The field `search.tool`. */
+const SearchToolFile = Type.Object(
+  {
+    searches_max: Type.Optional(
+      whole(1, 50, "Most searches for one request; the price of so many is held; default 5"),
+    ),
+    results_each: Type.Optional(whole(1, SEARCH.maxResultsMax, "Results of a search; default 5")),
+  },
+  {
+    ...closed,
+    description: "Serves `web_search` at /v1/responses by our searches; left out: it is off",
+  },
+);
+
 /** The section `search`. */
 const Search = Type.Object(
   {
     usd_per_result: Type.Optional(usdAmount("USD per result returned; default 0.0005")),
+    tool: Type.Optional(SearchToolFile),
     providers: Type.Optional(
       Type.Array(SearchServerFile, {
         minItems: 1,
@@ -91,6 +108,16 @@ export function readSearch(
   return {
     pricePerResult: priceOf(file.usd_per_result, context),
     servers: servers ?? EMBEDDED_SEARCH.servers,
+    tool: toTool(file.tool),
+  };
+}
+
+function toTool(file: Static<typeof SearchToolFile> | undefined): SearchOffer["tool"] {
+  if (file === undefined) return null;
+  const { searchesMax, resultsEach } = SEARCH_TOOL_DEFAULTS;
+  return {
+    searchesMax: file.searches_max ?? searchesMax,
+    resultsEach: file.results_each ?? resultsEach,
   };
 }
 

@@ -25,7 +25,20 @@ export interface SearchOffer {
   readonly pricePerResult: PicoUsd;
   /** The servers are tried in order until one answers. */
   readonly servers: readonly SearchServer[];
+  /** Search as a tool of models at `/v1/responses`; null if it is off. */
+  readonly tool: SearchTool | null;
 }
+
+/** The bounds of search as a tool. */
+export interface SearchTool {
+  /** The most searches for one request. */
+  readonly searchesMax: number;
+  /** The most results of a search. */
+  readonly resultsEach: number;
+}
+
+/** The defaults of a tool that is on. */
+export const SEARCH_TOOL_DEFAULTS: SearchTool = { searchesMax: 5, resultsEach: 5 };
 
 /** Defaults of a search server. */
 export const SEARCH_SERVER_DEFAULTS = { timeoutMs: 10_000, concurrencyMax: 64 } as const;
@@ -44,6 +57,7 @@ const SEARCH_PRICE_DEFAULT = "0.0005";
 /** The search that an installation without any configuration offers. */
 export const EMBEDDED_SEARCH: SearchOffer = {
   pricePerResult: price(SEARCH_PRICE_DEFAULT, 1),
+  tool: null,
   servers: [
     {
       ...SEARCH_SERVER_DEFAULTS,

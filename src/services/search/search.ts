@@ -20,7 +20,7 @@ export interface SearchCallDeps extends CallDeps {
 }
 
 /** The terms of every search request to an account; free credit never pays for it (SPEC 8.7.2). */
-const SEARCH_TERMS = {
+export const SEARCH_TERMS = {
   scope: "search",
   service: "search",
   model: null,
@@ -140,7 +140,7 @@ function foundIn(replies: readonly (SearchReply | ApiError)[], pricePerResult: P
 }
 
 /** The providers that served a batch. */
-function lanesOf(replies: readonly SearchReply[]): { readonly lane?: string } {
+export function lanesOf(replies: readonly SearchReply[]): { readonly lane?: string } {
   const providers = replies.map(({ provider }) => provider);
   return providers.length === 0 ? {} : { lane: [...new Set(providers)].join(",") };
 }
@@ -148,7 +148,7 @@ function lanesOf(replies: readonly SearchReply[]): { readonly lane?: string } {
 /**
  * The price that the operator pays for the queries; unknown if the price of any query is unknown.
  */
-function upstreamCost(replies: readonly SearchReply[]): Pick<Outcome, "upstreamCost"> {
+export function upstreamCost(replies: readonly SearchReply[]): Pick<Outcome, "upstreamCost"> {
   const prices = replies.flatMap(({ buying }) => buying ?? []);
   if (prices.length === 0 || prices.length < replies.length) return {};
   return { upstreamCost: charge(prices.map((price) => [1, price])) };

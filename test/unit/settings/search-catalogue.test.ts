@@ -60,6 +60,13 @@ describe("the offer", () => {
     ]);
   });
 
+  test("the tool for models is off; an object switches it on, with defaults", () => {
+    expect(read({}).tool).toBeNull();
+    expect(read({ tool: {} }).tool).toEqual({ searchesMax: 5, resultsEach: 5 });
+    const tool = { searches_max: 2, results_each: 20 };
+    expect(read({ tool }).tool).toEqual({ searchesMax: 2, resultsEach: 20 });
+  });
+
   test("a price is read digit by digit, as text and as a number", () => {
     expect(read({ usd_per_result: 0.000123 }).pricePerResult).toBe(price("0.000123", 1));
     expect(read({ usd_per_result: "0" }).pricePerResult).toBe(price("0", 1));
@@ -73,6 +80,8 @@ describe("a refusal by the place of its fault", () => {
     [{ usd_per_result: 1.5 }, "search.usd_per_result must be a decimal USD amount from 0 to 1"],
     [{ usd_per_result: 1e-7 }, "search.usd_per_result must be a decimal USD amount"],
     [{ price: "1" }, "search.price is not allowed here"],
+    [{ tool: { searches_max: 51 } }, "search.tool.searches_max must be a whole number"],
+    [{ tool: { results: 2 } }, "search.tool.results is not allowed here"],
     [{ providers: [] }, "search.providers must be a list of 1 to 16 search providers"],
     [
       { providers: [{ kind: "bing" }] },

@@ -1,21 +1,23 @@
 // Turns the events of a streamed call into frames. Each door writes its own.
 
-import type { Taker } from "../../../core/taker.ts";
+import type { Pull, Taker } from "../../../core/taker.ts";
 import type { Cutter, FrameSource } from "../../../http/sse.ts";
-import type { ChatStream } from "../chat-stream.ts";
 import type { StreamEvent } from "../stream-event.ts";
 
+/** A source of the events of a stream, which settles its calls if it is cancelled. */
+export interface EventSource<Event> extends Pull<Event>, Pick<FrameSource, "cancel" | "cutter"> {}
+
 /** The frames of one stream. A pull also means that the client has the earlier frames. */
-export abstract class StreamFrames implements FrameSource, Taker<StreamEvent> {
-  readonly #stream: ChatStream;
+export abstract class StreamFrames<Event = StreamEvent> implements FrameSource, Taker<Event> {
+  readonly #stream: EventSource<Event>;
   #taker: Taker<string> | null = null;
 
-  constructor(stream: ChatStream) {
+  constructor(stream: EventSource<Event>) {
     this.#stream = stream;
   }
 
   /** The frames of an event; empty if the client gets nothing of it. */
-  protected abstract framesOf(event: StreamEvent): string;
+  protected abstract framesOf(event: Event): string;
 
   get cutter(): Cutter | null {
     return this.#stream.cutter;
@@ -30,7 +32,7 @@ export abstract class StreamFrames implements FrameSource, Taker<StreamEvent> {
     this.#stream.pull(this);
   }
 
-  take(event: StreamEvent): void {
+  take(event: Event): void {
     const frames = this.framesOf(event);
     if (frames === "") this.#stream.pull(this);
     else this.#taker?.take(frames);

@@ -1,6 +1,7 @@
 // Chat completions of both surfaces: builds the call from a checked body, and its answer.
 
 import type { Settled } from "../../../../calls/settling.ts";
+import type { OfferToolSearch } from "../../../../calls/tool-search.ts";
 import { CHAT } from "../../../../core/access/limits.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
@@ -33,6 +34,8 @@ export interface ChatDeps extends FrameDeps {
   readonly calls: ChatCallDeps;
   readonly catalogue: () => ChatCatalogue;
   readonly itemSeals: ItemSeals;
+  /** Search as a tool of models. */
+  readonly toolSearch: OfferToolSearch;
 }
 
 /** A checked request whose models are to be chosen. */

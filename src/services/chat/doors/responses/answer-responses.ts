@@ -1,88 +1,134 @@
 // Responses of both surfaces: builds the call of a checked body, runs it, and makes its answer.
 
+import { refuse } from "../../../../calls/admission.ts";
 import type { Settled } from "../../../../calls/settling.ts";
+import { ApiError } from "../../../../core/errors.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
-import { defaultLimit, type OutputLimit, sentLimit } from "../../default-limit.ts";
-import { asksForImages, modelsGiving } from "../../media/model-images.ts";
-import { modelsTaking } from "../../media/model-media.ts";
-import { modelNamed } from "../../models/catalogue.ts";
-import { modelsOfTier } from "../../request-tier.ts";
+import { defaultLimit, type OutputLimit } from "../../default-limit.ts";
 import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
-import { unixSeconds } from "../completions/chat-json.ts";
-import { type DoorCall, metaOf } from "../door-meta.ts";
-import { withSession } from "../session-header.ts";
-import { openerFor } from "./referred-items.ts";
-import { type ResponseMeta, responseJson } from "./response-json.ts";
+import type { EventSource } from "../stream-frames.ts";
+import { responseJson } from "./response-json.ts";
 import type { ResponsesFields } from "./responses-body.ts";
+import {
+  type AnsweredBy,
+  type ResponsesCall,
+  responseMeta,
+  toResponsesCall,
+} from "./responses-call.ts";
 import { ResponsesFrames } from "./responses-frames.ts";
-import { IMAGE_TOOL, toResponsesRequest, withImages, withReasoning } from "./responses-request.ts";
-import { SealReply } from "./sealed-reply.ts";
+import { completeSearching, openSearching } from "./search/run-searching.ts";
+import { type SearchPlan, searchPlan, withReason } from "./search/search-plan.ts";
+import { SearchRounds, searchRefusal } from "./search/search-rounds.ts";
+import type { SearchStreamEvent } from "./search/search-stream.ts";
 
 type Context = EndpointContext<ChatDeps>;
 
-/** A call of this door, with the parts of the request that its answer repeats. */
-export interface ResponsesCall
-  extends DoorCall,
-    Pick<ResponseMeta, "created" | "fields" | "tools"> {}
+/** The calls that a body can become. */
+export interface PreparedResponse {
+  /** Without search; null if the request forces a search. */
+  readonly plain: ResponsesCall | null;
+  /** With a function in place of the tool for search; null if the model cannot search. */
+  readonly searching: { readonly response: ResponsesCall; readonly plan: SearchPlan } | null;
+}
 
-/** Builds the call of a body. */
+/** Builds the calls of a body. */
 export function prepareResponses(
   context: Context,
   fields: ResponsesFields,
   choose: ChooseModels,
-): ResponsesCall {
-  const { deps, call } = context;
-  const { accountId: account } = call.identity;
-  const read = toResponsesRequest(fields, openerFor(deps.itemSeals, account));
-  const { tools, ignored } = read;
-  const { model } = fields;
-  const catalogue = deps.catalogue();
-  const request = withSession(read.request, context.request.headers, catalogue);
-  context.model = modelNamed(catalogue, model)?.id ?? null;
-  const chosen = choose(deps, { model, request, catalogue, account });
-  const taking = modelsTaking(chosen.models, request.media);
-  const asked = withImages(request, tools, taking);
-  // Without a limit of the caller the model's own is sent.
-  const tokens = fields.max_output_tokens ?? Number.POSITIVE_INFINITY;
-  const room = { tokens, field: "max_output_tokens" };
-  const models = modelsOfTier(modelsGiving(taking, asked, room), request);
-  return {
-    models,
-    request: withReasoning(asked, fields, models),
-    stream: fields.stream ?? false,
-    offered: catalogue.models,
-    svcMembers: chosen.svcMembers,
-    ignored: asksForImages(asked) ? ignored.filter((name) => name !== IMAGE_TOOL) : ignored,
-    created: unixSeconds(deps.calls.clock),
-    fields,
-    tools,
-  };
+): PreparedResponse {
+  const plan = searchPlan(context, fields);
+  if (plan === null) return { plain: toResponsesCall(context, fields, choose), searching: null };
+  if (plan instanceof ApiError) {
+    return { plain: without(toResponsesCall(context, fields, choose), plan), searching: null };
+  }
+  const asked = toResponsesCall(context, plan.fields, choose);
+  const response = { ...asked, fields, ignored: [...asked.ignored, ...plan.ignored] };
+  return { plain: plainCall(context, fields, choose), searching: { response, plan } };
 }
 
-/** A reply, or a stream that has begun with the limit that its caller left to us. */
-type Result = Settled<string> | { readonly stream: ChatStream; readonly limit: OutputLimit | null };
+/** The call without search; null if the request forces one, for its body is in order otherwise. */
+function plainCall(
+  context: Context,
+  fields: ResponsesFields,
+  choose: ChooseModels,
+): ResponsesCall | null {
+  try {
+    return toResponsesCall(context, fields, choose);
+  } catch (error) {
+    if (error instanceof ApiError && error.param?.startsWith("tool_choice") === true) return null;
+    throw error;
+  }
+}
+
+function without(response: ResponsesCall, reason: ApiError): ResponsesCall {
+  return { ...response, ignored: withReason(response.ignored, reason) };
+}
+
+/** A stream that has begun. */
+interface BegunStream extends AnsweredBy {
+  readonly response: ResponsesCall;
+  readonly stream: EventSource<SearchStreamEvent>;
+}
+
+type Result = Settled<string> | BegunStream;
 
 /** Runs a call, whole or streamed. */
-export async function runResponses(context: Context, response: ResponsesCall): Promise<Result> {
+export async function runResponses(
+  context: Context,
+  { plain, searching }: PreparedResponse,
+): Promise<Result> {
+  if (searching === null) return await runPlain(context, ofBody(plain));
+  const { response, plan } = searching;
+  const { deps, call, model } = context;
+  const refusal = await searchRefusal(context, plan);
+  if (refusal === null) return await runSearching(context, response, plan);
+  if (plain !== null) return await runPlain(context, without(plain, refusal));
+  return await refuse(deps.calls, call, { scope: "models", service: "models", model, refusal });
+}
+
+function ofBody(plain: ResponsesCall | null): ResponsesCall {
+  if (plain === null) throw new Error("A body became no call");
+  return plain;
+}
+
+async function runPlain(context: Context, response: ResponsesCall): Promise<Result> {
   const { deps, call } = context;
   const isLimited = !isAbsent(response.fields.max_output_tokens);
   const limit = isLimited ? null : await defaultLimit(deps.calls, call, response);
   const chat = limit === null ? response : withLimit(response, limit);
-  if (chat.stream) return { stream: await openChatStream(deps.calls, call, chat), limit };
+  if (chat.stream) {
+    const stream: ChatStream = await openChatStream(deps.calls, call, chat);
+    return { stream, served: stream.served, limit, search: null, response };
+  }
   return await completeChat(deps.calls, call, {
     chat,
     saysWhatIsLeft: response.svcMembers !== null,
     write: (counted, settlement) => {
       const { model, tried, ofKey, reply: route, maxTokens } = counted;
       const served = { model, tried, ofKey, route, maxTokens };
-      return responseJson(responseMeta(context, response, { served, limit }), counted, settlement);
+      const meta = responseMeta(context, response, { served, limit, search: null });
+      return responseJson(meta, counted, settlement);
     },
   });
+}
+
+async function runSearching(
+  context: Context,
+  response: ResponsesCall,
+  plan: SearchPlan,
+): Promise<Result> {
+  const { most, bound } = plan.searches;
+  context.deps.calls.quote?.heldBesides({ searches: most, bound });
+  const rounds = new SearchRounds(context, plan, response);
+  if (!response.stream) return await completeSearching(context, response, rounds);
+  const { stream, limit } = await openSearching(context, response, rounds);
+  return { stream, served: stream.served, limit, search: rounds, response };
 }
 
 function withLimit(response: ResponsesCall, { tokens: maxTokens }: OutputLimit): ResponsesCall {
@@ -90,36 +136,10 @@ function withLimit(response: ResponsesCall, { tokens: maxTokens }: OutputLimit):
 }
 
 /** The answer to the caller: a whole reply, or a stream that has begun. */
-export function answerResponses(context: Context, response: ResponsesCall, result: Result): Answer {
+export function answerResponses(context: Context, _: PreparedResponse, result: Result): Answer {
   if ("stream" in result) {
-    const { stream, limit } = result;
-    const meta = responseMeta(context, response, { served: stream.served, limit });
-    return { events: new ResponsesFrames(stream, meta) };
+    const { stream, response } = result;
+    return { events: new ResponsesFrames(stream, responseMeta(context, response, result)) };
   }
   return { json: result.reply, costUsd: toDecimal(result.charged) };
-}
-
-interface LimitedReply {
-  readonly served: ChatStream["served"];
-  readonly limit: OutputLimit | null;
-}
-
-function responseMeta(
-  context: Context,
-  response: ResponsesCall,
-  { served, limit }: LimitedReply,
-): ResponseMeta {
-  const { deps, call } = context;
-  const { created, fields, tools } = response;
-  const { accountId } = call.identity;
-  return {
-    ...metaOf(context, response, served),
-    limit: limit === null ? null : sentLimit(limit, served.maxTokens, call),
-    created,
-    now: () => unixSeconds(deps.calls.clock),
-    fields,
-    tools,
-    // A caller who says that nothing is stored sends whole items.
-    seal: fields.store === false ? null : new SealReply(deps.itemSeals, accountId),
-  };
 }

@@ -22,9 +22,15 @@ const ENDS: ReadonlySet<string> = new Set(["response.completed", "response.incom
 export class PassedOutput {
   readonly #open = new Map<number, OpenItem>();
   readonly #done = new Map<number, Json>();
+  readonly #first: number;
   /** The server's response when it began, and once it has ended; null before. */
   started: Json | null = null;
   ended: Json | null = null;
+
+  /** `first`: the place of its first item in the whole response. */
+  constructor(first = 0) {
+    this.#first = first;
+  }
 
   /** The finished items, in order. */
   get items(): readonly Json[] {
@@ -33,7 +39,7 @@ export class PassedOutput {
 
   /** The place after all items. */
   get next(): number {
-    return Math.max(-1, ...this.#open.keys(), ...this.#done.keys()) + 1;
+    return Math.max(this.#first - 1, ...this.#open.keys(), ...this.#done.keys()) + 1;
   }
 
   /** The events to send now. Those about the response itself wait in `started` and `ended`. */
@@ -50,7 +56,9 @@ export class PassedOutput {
     }
     const named: ResponseEvent = { ...event, type };
     if (at === undefined) return [named];
-    return isIndex(at) ? this.#takeAt(named, at) : [];
+    if (!isIndex(at)) return [];
+    const place = this.#first + at;
+    return this.#takeAt(this.#first === 0 ? named : { ...named, output_index: place }, place);
   }
 
   /** The events that end the items that are open. */
@@ -58,7 +66,7 @@ export class PassedOutput {
     const { output } = this.ended ?? {};
     const finished = Array.isArray(output) ? (output as readonly unknown[]) : [];
     return [...this.#open].flatMap(([at, { item, text }]) => {
-      const last = finished[at];
+      const last = finished[at - this.#first];
       return this.#finish(at, isObject(last) ? last : cutItem(item, text));
     });
   }

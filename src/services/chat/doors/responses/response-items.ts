@@ -122,6 +122,23 @@ const ImageCallItem = named(
   { description: "An image of an earlier reply, for models that take images" },
 );
 
+const SearchCallItem = named(
+  "WebSearchCallItem",
+  {
+    type: Type.Literal("web_search_call"),
+    action: optional(anyObject({ description: "`type` and `query`, as the reply had it" })),
+    results: optional(
+      Type.Array(anyObject(), {
+        maxItems: PARTS_MAX,
+        description: "As the reply had them: the model sees them again",
+      }),
+    ),
+    id: itemId,
+    status,
+  },
+  { description: "A search of an earlier reply" },
+);
+
 const SummaryText = named("SummaryText", { type: Type.Literal("summary_text"), text: text() });
 const ReasoningText = named("ReasoningText", {
   type: Type.Literal("reasoning_text"),
@@ -175,6 +192,7 @@ export const InputItem = Type.Union([
   CustomCallItem,
   CustomOutputItem,
   ImageCallItem,
+  SearchCallItem,
   ReasoningItem,
   CompactionItem,
   CompactionTrigger,

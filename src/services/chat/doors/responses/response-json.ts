@@ -8,11 +8,12 @@ import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { OutputLimit } from "../../default-limit.ts";
 import { CONTENT_FILTER } from "../../protocols/openai/finish-reason.ts";
-import type { ChatUsage } from "../../protocols/provider.ts";
+import type { ChatUsage, ServedReply } from "../../protocols/provider.ts";
 import { type DoorMeta, svcIn } from "../door-meta.ts";
-import { ResponseOutput } from "./response-output.ts";
+import { type ItemStatus, type ResponseEvent, ResponseOutput } from "./response-output.ts";
 import type { ResponsesFields, ToolFields } from "./responses-body.ts";
 import type { SealReply } from "./sealed-reply.ts";
+import type { SearchRounds } from "./search/search-rounds.ts";
 import type { ServedTools } from "./served-tools.ts";
 
 export interface ResponseMeta extends DoorMeta {
@@ -25,6 +26,8 @@ export interface ResponseMeta extends DoorMeta {
   readonly limit: OutputLimit | null;
   /** Null if the caller never refers to items. */
   readonly seal: SealReply | null;
+  /** The rounds of a response whose model can search; null for any other. */
+  readonly search: Pick<SearchRounds, "plan" | "total" | "calls" | "ignored"> | null;
 }
 
 /** The response before its reply. Every field of the request is in it. */
@@ -55,11 +58,11 @@ function ownFields({ call, created, served }: ResponseMeta): Json {
 
 /** The fields of the request, with the defaults of those that were left out. */
 export function echoOf(fields: Omit<ResponsesFields, "model" | "input">): Json {
-  const { text, reasoning, tools, service_tier: tier } = fields;
+  const { text, reasoning, service_tier: tier } = fields;
   return {
     ...callersOwn(fields),
+    ...toolsEcho(fields),
     instructions: fields.instructions ?? null,
-    max_tool_calls: fields.max_tool_calls ?? null,
     parallel_tool_calls: fields.parallel_tool_calls ?? true,
     previous_response_id: null,
     reasoning: {
@@ -69,14 +72,20 @@ export function echoOf(fields: Omit<ResponsesFields, "model" | "input">): Json {
     },
     service_tier: isAbsent(tier) || tier === "auto" ? "default" : tier,
     text: { ...text, format: text?.format ?? { type: "text" } },
-    tools: (tools ?? []).map(toolEcho),
-    tool_choice: fields.tool_choice ?? "auto",
     temperature: fields.temperature ?? 1,
     top_p: fields.top_p ?? 1,
     top_logprobs: fields.top_logprobs ?? 0,
     presence_penalty: 0,
     frequency_penalty: 0,
     truncation: fields.truncation ?? "disabled",
+  };
+}
+
+function toolsEcho(fields: Omit<ResponsesFields, "model" | "input">): Json {
+  return {
+    max_tool_calls: fields.max_tool_calls ?? null,
+    tools: (fields.tools ?? []).map(toolEcho),
+    tool_choice: fields.tool_choice ?? "auto",
   };
 }
 
@@ -114,30 +123,52 @@ export function responseJson(
   }
   const output = new ResponseOutput(itemSuffix(meta), meta.tools);
   const [choice] = choices;
-  const { tool_calls: calls = [], ...said } = choice?.message ?? {};
-  output.take({ delta: said });
-  output.take({ delta: { tool_calls: calls.map((call, index) => ({ ...call, index })) } });
   const end = endOf(meta, choice?.finish_reason ?? null);
-  output.end(end.status);
+  eventsOfChoice(output, choice, end.status);
   const items = sealedItems(meta, output.items);
   const response = { ...responseHead(meta), ...end, output: items, usage: usageJson(usage), svc };
   return JSON.stringify(response);
 }
 
+/** The events of a whole reply, as a stream would have them. */
+export function eventsOfChoice(
+  output: ResponseOutput,
+  choice: ServedReply["choices"][number] | undefined,
+  status: ItemStatus,
+): readonly ResponseEvent[] {
+  const { tool_calls: calls = [], ...said } = choice?.message ?? {};
+  const pieces = calls.map((call, index) => ({ ...call, index }));
+  return [
+    ...output.take({ delta: said }),
+    ...output.take({ delta: { tool_calls: pieces } }),
+    ...output.end(status),
+  ];
+}
+
 /** The field `svc` of a response. */
 export function responseSvc(meta: ResponseMeta, settlement: Settlement): Json {
-  const { limit } = meta;
-  return { ...svcIn(meta, settlement), ...(limit !== null && { output_limit: limit }) };
+  const { limit, search } = meta;
+  const ignored = [...meta.ignored, ...(search?.ignored ?? [])];
+  return {
+    ...svcIn({ ...meta, ignored }, settlement),
+    ...(limit !== null && { output_limit: limit }),
+    ...(search !== null && { calls: search.calls }),
+  };
 }
 
 /** The response of a server of the same form, as its caller gets it. */
 export function passedResponse(meta: ResponseMeta, response: Json): Json {
-  const { served, fields } = meta;
-  const own = { model: served.model.id, ...callersOwn(fields) };
+  const { served, fields, search } = meta;
+  const own = {
+    model: served.model.id,
+    ...callersOwn(fields),
+    // The server knows the tool for search as a function.
+    ...(search !== null && toolsEcho(fields)),
+  };
   return { ...responseHead(meta), ...response, ...own };
 }
 
-function sealedItems({ seal }: ResponseMeta, items: readonly Json[]): readonly Json[] {
+export function sealedItems({ seal }: ResponseMeta, items: readonly Json[]): readonly Json[] {
   return seal === null ? items : items.map((item) => seal.one(item));
 }
 

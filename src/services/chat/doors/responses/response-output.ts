@@ -68,9 +68,13 @@ export class ResponseOutput {
   /** The calls that are still open, by the index of the call. */
   readonly #calls = new Map<number, OpenCall>();
 
-  /** `suffix`: the end of the ids of this reply, before the number of the item. */
-  constructor(suffix: string, { byName }: Pick<ServedTools, "byName">) {
+  /**
+   * `suffix`: the end of the ids of this reply, before the number of the item. `first`: the place
+   * of its first item in the whole response.
+   */
+  constructor(suffix: string, { byName }: Pick<ServedTools, "byName">, first = 0) {
     this.#suffix = suffix;
+    for (let place = 0; place < first; place += 1) this.#items.push(null);
     this.#tools = byName;
   }
 

@@ -79,10 +79,23 @@ const container = Type.Object(
   { type: Type.Literal("auto"), file_ids: optional(Type.Array(Type.Null({ must: STATE }))) },
   { must: STATE },
 );
+const domains = Type.Array(shortText(253), { maxItems: 100 });
 const HostedTool = named(
   "HostedTool",
   {
     type: oneOf(HOSTED_TOOLS),
+    filters: optional(
+      Type.Object(
+        { allowed_domains: optional(domains), blocked_domains: optional(domains) },
+        { description: "Of `web_search`: which pages are found" },
+      ),
+    ),
+    user_location: optional(
+      Type.Object(
+        { country: optional(shortText(2, { description: "ISO 3166-1 alpha-2" })) },
+        { description: "Of `web_search`: where its user is" },
+      ),
+    ),
     vector_store_ids: optional(Type.Array(Type.Null({ must: STATE }))),
     container: optional(container),
     environment: optional(
@@ -91,8 +104,8 @@ const HostedTool = named(
   },
   {
     description:
-      "Not served: it is left out, and `svc.ignored` names it; `image_generation` asks a model " +
-      "with `svc.gives` for images",
+      "Left out, and named in `svc.ignored`; but `image_generation` asks a model with " +
+      "`svc.gives` for images, and `web_search` is served where the operator has switched it on",
   },
 );
 

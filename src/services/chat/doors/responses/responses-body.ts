@@ -89,7 +89,9 @@ export const ResponsesBody = named("ResponsesRequest", {
   include: optional(
     Type.Array(text(), {
       maxItems: INCLUDES_MAX,
-      description: "Of these, `reasoning.encrypted_content` and the log probabilities are served",
+      description:
+        "Of these, `reasoning.encrypted_content`, the log probabilities, and where `web_search` " +
+        "is served `web_search_call.action.sources` and `web_search_call.results` have an effect",
     }),
   ),
   store: optional(
@@ -101,7 +103,9 @@ export const ResponsesBody = named("ResponsesRequest", {
   ),
   metadata: optional(anyObject({ description: "Comes back with the reply, and is not forwarded" })),
   max_tool_calls: optional(
-    whole(1, Number.MAX_SAFE_INTEGER, { description: "Of tools that no provider runs here" }),
+    whole(1, Number.MAX_SAFE_INTEGER, {
+      description: "Most searches, where `web_search` is served; otherwise without effect",
+    }),
   ),
   user: optional(text({ description: "Never forwarded as it is" })),
   safety_identifier: optional(text({ description: "Never forwarded as it is" })),

@@ -19,8 +19,10 @@ kept: \`store\` is answered with false, and references to earlier responses, fil
 that only a provider keeps are refused by name. But \`item_reference\` works: unless \`store\` is
 false, the ids of output items carry their content, up to 64 KB. A model whose server speaks this
 form gets the items as they were sent; for other models they are converted. Custom tools and
-namespaces work with every model; tools that a provider would run are left out, and \`svc.ignored\`
-names them. With \`stream\` each event has its name in an \`event:\` line, and the last one has
+namespaces work with every model. Where the operator has switched it on, \`web_search\` is served by
+our own search: each round with the model and all searches together are calls of their own, which
+\`svc.calls\` lists. Other tools that a provider would run are left out, and \`svc.ignored\` names
+them. With \`stream\` each event has its name in an \`event:\` line, and the last one has
 \`svc\` in its response. Charges, limits and the fate of a call whose caller leaves are those of
 chat completions.`;
 

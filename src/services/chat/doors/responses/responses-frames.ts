@@ -4,10 +4,9 @@
 import type { ApiError } from "../../../../core/errors.ts";
 import { onOneLine } from "../../../../http/sse.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
-import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import type { StreamEvent } from "../../stream-event.ts";
-import { StreamFrames } from "../stream-frames.ts";
+import { type EventSource, StreamFrames } from "../stream-frames.ts";
 import { PassedOutput } from "./passed-output.ts";
 import {
   endOf,
@@ -18,24 +17,34 @@ import {
   responseSvc,
   usageJson,
 } from "./response-json.ts";
-import { type ResponseEvent, ResponseOutput } from "./response-output.ts";
+import { type ItemStatus, type ResponseEvent, ResponseOutput } from "./response-output.ts";
+import { SearchItems } from "./search/search-items.ts";
+import type { SearchStreamEvent } from "./search/search-stream.ts";
 
-export class ResponsesFrames extends StreamFrames {
+type EndEvent = Extract<StreamEvent, { readonly kind: "end" }>;
+
+export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
   readonly #meta: ResponseMeta;
-  readonly #output: ResponseOutput;
+  #output: ResponseOutput;
+  /** Null for a response whose model cannot search. */
+  readonly #searches: SearchItems | null;
   /** Null until a server of the same form has sent an event. */
   #passed: PassedOutput | null = null;
+  /** The response of such a server when it began; that of the first round counts. */
+  #started: Json | null = null;
   #sequence = 0;
   #hasStarted = false;
   #finish: string | null = null;
 
-  constructor(stream: ChatStream, meta: ResponseMeta) {
+  constructor(stream: EventSource<SearchStreamEvent>, meta: ResponseMeta) {
     super(stream);
     this.#meta = meta;
+    const { search } = meta;
+    this.#searches = search === null ? null : new SearchItems(itemSuffix(meta), search.plan);
     this.#output = new ResponseOutput(itemSuffix(meta), meta.tools);
   }
 
-  protected framesOf(event: StreamEvent): string {
+  protected framesOf(event: SearchStreamEvent): string {
     switch (event.kind) {
       case "deltas":
         return this.#deltas(event.deltas);
@@ -45,7 +54,27 @@ export class ResponsesFrames extends StreamFrames {
         return this.#begin() + this.#failed(event.error);
       case "end":
         return this.#begin() + this.#end(event);
+      case "searching":
+        return this.#endItems("completed") + this.#plain(this.#searches?.searching());
+      case "searched":
+        return this.#plain(this.#searches?.searched(event.search, event.isLast));
+      case "round":
+        return this.#nextRound();
     }
+  }
+
+  #endItems(status: ItemStatus): string {
+    return this.#frames((this.#passed ?? this.#output).end(status));
+  }
+
+  /** The items of the next round follow those of all rounds before. */
+  #nextRound(): string {
+    const ended = this.#endItems("completed");
+    const next = this.#searches?.next ?? 0;
+    this.#output = new ResponseOutput(itemSuffix(this.#meta), this.#meta.tools, next);
+    this.#passed = null;
+    this.#finish = null;
+    return ended;
   }
 
   #deltas(deltas: readonly ChatDelta[]): string {
@@ -54,8 +83,9 @@ export class ResponsesFrames extends StreamFrames {
       if (one.finish_reason !== null) this.#finish = one.finish_reason;
       if (one.event === undefined) frames += this.#converted(one);
       else {
-        this.#passed ??= new PassedOutput();
+        this.#passed ??= new PassedOutput(this.#output.next);
         const events = this.#passed.take(one.event);
+        this.#started ??= this.#passed.started;
         if (events.length > 0 || this.#passed.started !== null) frames += this.#begin();
         frames += this.#frames(events);
       }
@@ -91,37 +121,41 @@ export class ResponsesFrames extends StreamFrames {
 
   /** The response as it was when it began. */
   #head(): Json {
-    const started = this.#passed?.started ?? null;
+    const started = this.#started;
     return started === null ? responseHead(this.#meta) : passedResponse(this.#meta, started);
   }
 
   #failed({ code, message }: ApiError): string {
-    const items = (this.#passed ?? this.#output).items;
-    const failed = { status: "failed", error: { code, message }, output: items };
+    const { items } = this.#searches ?? this.#passed ?? this.#output;
+    const { search } = this.#meta;
+    const svc = search === null ? null : responseSvc(this.#meta, search.total.settlement);
+    const error = { code, message };
+    const failed = { status: "failed", error, output: items, ...(svc !== null && { svc }) };
     return this.#frame("response.failed", { response: { ...this.#head(), ...failed } });
   }
 
-  #end({ usage, settlement, isCut }: Extract<StreamEvent, { readonly kind: "end" }>): string {
+  #end({ usage, settlement, isCut }: EndEvent): string {
     const end = endOf(this.#meta, isCut ? "length" : this.#finish);
-    const output = this.#passed ?? this.#output;
-    const ended = this.#frames(output.end(end.status));
-    const index = this.#index();
+    const ended = this.#endItems(end.status) + this.#plain(this.#searches?.end());
+    const output = this.#searches ?? this.#passed ?? this.#output;
+    const index = this.#index(output);
     const items = [...output.items, ...index.items];
     const passed = isCut ? null : (this.#passed?.ended ?? null);
     const head = passed === null ? this.#head() : passedResponse(this.#meta, passed);
+    const isOneRound = this.#searches === null;
     const response = {
       ...head,
       ...(passed === null && end),
+      ...(!isOneRound && firstNames(this.#head())),
       output: items,
-      usage: passed?.usage ?? usageJson(usage),
+      usage: (isOneRound ? passed?.usage : null) ?? usageJson(usage),
       svc: responseSvc(this.#meta, settlement),
     };
     return ended + index.frames + this.#frame(`response.${end.status}`, { response });
   }
 
   /** The item that carries those before it, for callers who refer to them. */
-  #index(): { readonly frames: string; readonly items: readonly Json[] } {
-    const output = this.#passed ?? this.#output;
+  #index(output: Pick<ResponseOutput, "items" | "next">): IndexFrames {
     const item = this.#meta.seal?.index(output.items) ?? null;
     if (item === null) return { frames: "", items: [] };
     const place = { output_index: output.next, item };
@@ -132,6 +166,10 @@ export class ResponsesFrames extends StreamFrames {
   }
 
   #frames(events: readonly ResponseEvent[]): string {
+    return this.#plain(this.#searches?.take(events) ?? events);
+  }
+
+  #plain(events: readonly ResponseEvent[] = []): string {
     return events.reduce((frames, { type, ...more }) => frames + this.#frame(type, more), "");
   }
 
@@ -141,6 +179,17 @@ export class ResponsesFrames extends StreamFrames {
     this.#sequence += 1;
     return `event: ${type}\ndata: ${onOneLine(JSON.stringify(event))}\n\n`;
   }
+}
+
+/** The frames of items, and the items. */
+interface IndexFrames {
+  readonly frames: string;
+  readonly items: readonly Json[];
+}
+
+/** The fields that the first events told already. */
+function firstNames({ id, created_at }: Json): Json {
+  return { id, created_at };
 }
 
 const TEXT_NAME = "response.output_text.delta";

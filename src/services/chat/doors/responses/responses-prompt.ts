@@ -61,6 +61,7 @@ class Prompt {
       case "image_generation_call":
         this.#show(item, `${param}.result`);
         break;
+      case "web_search_call":
       case "compaction":
       case "compaction_trigger":
       case "additional_tools":

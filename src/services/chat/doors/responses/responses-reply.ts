@@ -1,5 +1,6 @@
 // The schemas of replies of the door for Responses: whole, as events of a stream, and a count.
 
+import { costUsd, requestId } from "../../../../http/reply-schema.ts";
 import {
   anyObject,
   named,
@@ -59,12 +60,20 @@ function responsesReplies<S extends TSchema>(svc: S) {
     completed_at: nullable(count("Unix time in seconds")),
     status: oneOf(["in_progress", "completed", "incomplete", "failed"]),
     background: Type.Literal(false),
-    error: nullable(anyObject({ description: "`code` and `message` of a stream that broke off" })),
+    error: nullable(
+      anyObject({
+        description:
+          "`code` and `message` of a stream that broke off, or of a round after a search that " +
+          "failed",
+      }),
+    ),
     incomplete_details: nullable(
       anyObject({ description: "`reason`: `max_output_tokens` or `content_filter`" }),
     ),
     model: text({ description: "The model that answered" }),
-    output: Type.Array(anyObject(), { description: "Thoughts, messages and calls of tools" }),
+    output: Type.Array(anyObject(), {
+      description: "Thoughts, messages, searches and calls of tools",
+    }),
     store: Type.Literal(false, { description: "Nothing is stored" }),
     usage: nullable(Usage),
     ...ECHO,
@@ -80,6 +89,8 @@ function responsesReplies<S extends TSchema>(svc: S) {
     content_index: Type.Optional(count("Of the part of a message")),
     summary_index: Type.Optional(count("Of the part of a thought")),
     part: Type.Optional(anyObject({ description: "The part that begins or ends" })),
+    annotation: Type.Optional(anyObject({ description: "A page that the text cites" })),
+    annotation_index: Type.Optional(count("Of the annotation of a part")),
     text: Type.Optional(text({ description: "The whole text of a part that ends" })),
     refusal: Type.Optional(text()),
     arguments: Type.Optional(text({ description: "The whole arguments of a call" })),
@@ -102,11 +113,22 @@ const output_limit = Type.Optional(
   ),
 );
 
+const calls = Type.Optional(
+  Type.Array(
+    Type.Object({
+      request_id: requestId,
+      service: oneOf(["models", "search"]),
+      cost_usd: costUsd,
+    }),
+    { description: "Of a response whose model can search: the calls that `cost_usd` sums up" },
+  ),
+);
+
 export const gatewayResponses = responsesReplies(
-  named("ResponseCost", { ...ChatCost.properties, output_limit }),
+  named("ResponseCost", { ...ChatCost.properties, output_limit, calls }),
 );
 export const applicationResponses = responsesReplies(
-  named("ResponseCost", { ...ApplicationCost.properties, output_limit }),
+  named("ResponseCost", { ...ApplicationCost.properties, output_limit, calls }),
 );
 
 /** The reply of a count. */

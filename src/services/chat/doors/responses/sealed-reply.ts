@@ -9,6 +9,7 @@ const KINDS: Readonly<Record<string, string>> = {
   reasoning: "rs",
   function_call: "fc",
   custom_tool_call: "ctc",
+  web_search_call: "ws",
 };
 
 /** The ids of the replies of one account. */

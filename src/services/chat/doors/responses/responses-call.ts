@@ -1,0 +1,88 @@
+// A call of the door for Responses, and the facts that its answer repeats.
+
+import type { EndpointContext } from "../../../../http/endpoint.ts";
+import { type OutputLimit, sentLimit } from "../../default-limit.ts";
+import { asksForImages, modelsGiving } from "../../media/model-images.ts";
+import { modelsTaking } from "../../media/model-media.ts";
+import { modelNamed } from "../../models/catalogue.ts";
+import { modelsOfTier } from "../../request-tier.ts";
+import type { ServedBy } from "../../served-model.ts";
+import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
+import { unixSeconds } from "../completions/chat-json.ts";
+import { type DoorCall, metaOf } from "../door-meta.ts";
+import { withSession } from "../session-header.ts";
+import { openerFor } from "./referred-items.ts";
+import type { ResponseMeta } from "./response-json.ts";
+import type { ResponsesFields } from "./responses-body.ts";
+import { IMAGE_TOOL, toResponsesRequest, withImages, withReasoning } from "./responses-request.ts";
+import { SealReply } from "./sealed-reply.ts";
+
+type Context = EndpointContext<ChatDeps>;
+
+/** A call of this door, with the parts of the request that its answer repeats. */
+export interface ResponsesCall
+  extends DoorCall,
+    Pick<ResponseMeta, "created" | "fields" | "tools"> {}
+
+/** The call of a body. Throws its refusal. */
+export function toResponsesCall(
+  context: Context,
+  fields: ResponsesFields,
+  choose: ChooseModels,
+): ResponsesCall {
+  const { deps, call } = context;
+  const { accountId: account } = call.identity;
+  const read = toResponsesRequest(fields, openerFor(deps.itemSeals, account));
+  const { tools, ignored } = read;
+  const { model } = fields;
+  const catalogue = deps.catalogue();
+  const request = withSession(read.request, context.request.headers, catalogue);
+  context.model = modelNamed(catalogue, model)?.id ?? null;
+  const chosen = choose(deps, { model, request, catalogue, account });
+  const taking = modelsTaking(chosen.models, request.media);
+  const asked = withImages(request, tools, taking);
+  // Without a limit of the caller the model's own is sent.
+  const tokens = fields.max_output_tokens ?? Number.POSITIVE_INFINITY;
+  const room = { tokens, field: "max_output_tokens" };
+  const models = modelsOfTier(modelsGiving(taking, asked, room), request);
+  return {
+    models,
+    request: withReasoning(asked, fields, models),
+    stream: fields.stream ?? false,
+    offered: catalogue.models,
+    svcMembers: chosen.svcMembers,
+    ignored: asksForImages(asked) ? ignored.filter((name) => name !== IMAGE_TOOL) : ignored,
+    created: unixSeconds(deps.calls.clock),
+    fields,
+    tools,
+  };
+}
+
+/** What answered a response. */
+export interface AnsweredBy {
+  readonly served: ServedBy & { readonly maxTokens: number };
+  /** The limit that the caller left to us; null if the caller set one. */
+  readonly limit: OutputLimit | null;
+  readonly search: ResponseMeta["search"];
+}
+
+export function responseMeta(
+  context: Context,
+  response: ResponsesCall,
+  { served, limit, search }: AnsweredBy,
+): ResponseMeta {
+  const { deps, call } = context;
+  const { created, fields, tools } = response;
+  const { accountId } = call.identity;
+  return {
+    ...metaOf(context, response, served),
+    limit: limit === null ? null : sentLimit(limit, served.maxTokens, call),
+    created,
+    now: () => unixSeconds(deps.calls.clock),
+    fields,
+    tools,
+    // A caller who says that nothing is stored sends whole items.
+    seal: fields.store === false ? null : new SealReply(deps.itemSeals, accountId),
+    search,
+  };
+}

@@ -1,0 +1,127 @@
+// The reply of one round of a response with searches: what the next request says that the model
+// said, for servers of chat's form and of the form of Responses.
+
+import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
+import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
+import type { ChatDelta, ChatMessage, ServedReply, ToolCall } from "../../../protocols/provider.ts";
+import { SEARCH_NAME } from "./search-words.ts";
+
+interface CallPiece {
+  readonly index: number;
+  readonly id?: string;
+  readonly function: { readonly name?: string; readonly arguments: string };
+  readonly extra_content?: ToolCall["extra_content"];
+}
+
+/** Collects a reply from its deltas, or takes it whole. */
+export class RoundReply {
+  #text = "";
+  #reasoning = "";
+  readonly #calls = new Map<number, ToolCall>();
+  /** The items of a server of the same form; null if another one answered. */
+  #items: Json[] | null = null;
+  #isCut = false;
+
+  take({ delta, event, finish_reason }: ChatDelta): void {
+    if (finish_reason === LENGTH) this.#isCut = true;
+    if (event === undefined) this.#takeParts(delta);
+    else {
+      this.#items ??= [];
+      if (event.type === "response.output_item.done" && isObject(event.item)) {
+        this.#items.push(event.item);
+      }
+    }
+  }
+
+  takeWhole({ choices: [choice], body }: ServedReply): void {
+    if (choice?.finish_reason === LENGTH) this.#isCut = true;
+    if (body !== undefined) {
+      this.#items = Array.isArray(body.output) ? body.output.filter(isObject) : [];
+      return;
+    }
+    const { tool_calls: calls = [], ...said } = choice?.message ?? {};
+    this.#takeParts(said);
+    for (const [index, call] of calls.entries()) this.#calls.set(index, call);
+  }
+
+  /** The searches that the model asks for, unless its reply was cut. */
+  get searches(): readonly ToolCall[] {
+    if (this.#isCut) return [];
+    return this.#allCalls.filter(({ function: { name } }) => name === SEARCH_NAME);
+  }
+
+  /** True if the model calls a tool that only the caller can run. */
+  get hasOtherCalls(): boolean {
+    return (
+      this.#allCalls.some(({ function: { name } }) => name !== SEARCH_NAME) ||
+      this.#items?.some(({ type }) => type === "custom_tool_call") === true
+    );
+  }
+
+  /** The reply as a message of chat. */
+  get message(): ChatMessage {
+    const calls = this.#allCalls;
+    const text = this.#items === null ? this.#text : this.#items.map(textOf).join("");
+    return {
+      role: "assistant",
+      content: text === "" ? null : text,
+      ...(this.#reasoning !== "" && { reasoning_content: this.#reasoning }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    };
+  }
+
+  /** The reply as items for a server of the form of Responses, which keeps nothing of it. */
+  get items(): readonly Json[] {
+    if (this.#items !== null) {
+      return this.#items.filter(
+        ({ type, encrypted_content: data }) => type !== "reasoning" || data,
+      );
+    }
+    const text = { type: "output_text", text: this.#text };
+    const said = { type: "message", role: "assistant", content: [text] };
+    return [...(this.#text === "" ? [] : [said]), ...this.#allCalls.map(callItem)];
+  }
+
+  get #allCalls(): readonly ToolCall[] {
+    return this.#items === null ? [...this.#calls.values()] : this.#items.flatMap(callOf);
+  }
+
+  #takeParts(delta: ChatDelta["delta"]): void {
+    const { content, reasoning_content: reasoning, tool_calls: pieces } = delta;
+    if (typeof content === "string") this.#text += content;
+    if (typeof reasoning === "string") this.#reasoning += reasoning;
+    for (const piece of (pieces ?? []) as readonly CallPiece[]) this.#takeCall(piece);
+  }
+
+  #takeCall({ index, id, function: called, extra_content: extra }: CallPiece): void {
+    const known = this.#calls.get(index);
+    this.#calls.set(index, {
+      id: known?.id ?? id ?? "",
+      type: "function",
+      function: {
+        name: known?.function.name ?? called.name ?? "",
+        arguments: (known?.function.arguments ?? "") + called.arguments,
+      },
+      ...((extra ?? known?.extra_content) !== undefined && {
+        extra_content: extra ?? known?.extra_content ?? {},
+      }),
+    });
+  }
+}
+
+function callOf({ type, call_id: id, name, arguments: args }: Json): readonly ToolCall[] {
+  if (type !== "function_call" || typeof name !== "string" || typeof args !== "string") return [];
+  return [{ id: String(id), type: "function", function: { name, arguments: args } }];
+}
+
+function callItem({ id, function: called }: ToolCall): Json {
+  return { type: "function_call", call_id: id, ...called };
+}
+
+function textOf({ type, content }: Json): string {
+  if (type !== "message" || !Array.isArray(content)) return "";
+  return content
+    .filter(isObject)
+    .map(({ text }) => (typeof text === "string" ? text : ""))
+    .join("");
+}

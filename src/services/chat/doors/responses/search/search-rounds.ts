@@ -1,0 +1,357 @@
+// The rounds of a response with searches. Each round is a chat call of its own, with its own hold
+// and settlement; all searches together are one more call (D-870, D-871).
+
+import type { Settlement } from "../../../../../../actors/account.ts";
+import { spendableOf } from "../../../../../calls/account.ts";
+import type { Call } from "../../../../../calls/call.ts";
+import type { OpenToolSearch } from "../../../../../calls/tool-search.ts";
+import { ApiError, toApiError } from "../../../../../core/errors.ts";
+import { newTimedId } from "../../../../../core/ids.ts";
+import {
+  add,
+  min,
+  type NanoUsd,
+  nano,
+  proportionDown,
+  subtract,
+  toDecimal,
+  toJsonNumber,
+  ZERO,
+} from "../../../../../core/money/money.ts";
+import { sumOfUsages } from "../../../../../core/money/usage.ts";
+import type { EndpointContext } from "../../../../../http/endpoint.ts";
+import type { Json } from "../../../../../upstream/upstream-http.ts";
+import type { ChatCall } from "../../../chat-admission.ts";
+import type { ChatRequest, ChatUsage, ToolCall } from "../../../protocols/provider.ts";
+import type { ChatDeps } from "../../completions/answer-chat.ts";
+import type { RoundReply } from "./round-reply.ts";
+import type { SearchPlan } from "./search-plan.ts";
+import { failed, found, queryIn, SEARCH_NAME, type Searched } from "./search-words.ts";
+
+type Context = EndpointContext<ChatDeps>;
+
+/** A round that has ended. */
+export interface EndedRound {
+  readonly usage: ChatUsage;
+  readonly settlement: Settlement;
+}
+
+/** The sums of a response. */
+export interface SearchTotal {
+  readonly usage: ChatUsage;
+  readonly settlement: Settlement;
+}
+
+/** One of the calls that make up a response, as its `svc` lists them. */
+export interface PaidCall {
+  readonly request_id: string;
+  readonly service: "models" | "search";
+  readonly cost_usd: object | number;
+}
+
+/** The rounds of a response beside one for each search: to answer, and to be told to answer. */
+const ROUNDS_BESIDES = 2;
+const ONE = nano(1n);
+/** Searches may hold a quarter of what is left, as the limit of an output does (D-689). */
+const FOUR = nano(4n);
+
+/** Why a request does without its searches now; null if it can have them. */
+export async function searchRefusal(
+  { deps, call }: Context,
+  { searches: { bound } }: SearchPlan,
+): Promise<ApiError | null> {
+  const { accountId, bucket, keyId } = call.identity;
+  const view = await deps.calls.accounts.of(accountId, bucket).view(keyId);
+  if (!view.key.scopes.includes("search")) {
+    return new ApiError("insufficient_scope", "The key lacks the scope search");
+  }
+  if (!view.tier.services.includes("search")) {
+    return new ApiError("tier_required", `The ${view.tier.name} tier has no search`);
+  }
+  const { amount } = spendableOf({ ...view, free: ZERO });
+  const left = call.maxCost === null ? amount : min(amount, call.maxCost);
+  if (bound <= proportionDown(left, ONE, FOUR)) return null;
+  const held = `Searches hold $${toDecimal(bound)} of paid credit`;
+  return new ApiError(
+    left === amount ? "insufficient_credits" : "max_cost_exceeded",
+    `${held}, at most a quarter of what this call can spend, $${toDecimal(left)}`,
+  );
+}
+
+/** Makes the calls of the rounds, and the searches between them. */
+export class SearchRounds {
+  readonly plan: SearchPlan;
+  readonly #context: Context;
+  readonly #leaving = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #maxCost: NanoUsd | null;
+  readonly #ended: (EndedRound & { readonly requestId: string })[] = [];
+  readonly #ofSearch: Call[] = [];
+  #left: number;
+  #chat: ChatCall;
+  #call: Call;
+  #searches: OpenToolSearch | null = null;
+  #searchPaid: Settlement | null = null;
+  #hasEnded = false;
+  /** Why no search was made, although the model asked for it. */
+  #refusal: ApiError | null = null;
+
+  constructor(context: Context, plan: SearchPlan, chat: ChatCall) {
+    const { call } = context;
+    this.#context = context;
+    this.plan = plan;
+    this.#left = plan.searches.most;
+    this.#chat = chat;
+    this.#call = call;
+    this.#signal = AbortSignal.any([call.signal, this.#leaving.signal]);
+    this.#maxCost = call.maxCost === null ? null : subtract(call.maxCost, plan.searches.bound);
+    call.maxCost = this.#maxCost;
+  }
+
+  /** The call of the current round, and its request. */
+  get current(): { readonly call: Call; readonly chat: ChatCall } {
+    return { call: this.#call, chat: this.#chat };
+  }
+
+  get isFirst(): boolean {
+    return this.#ended.length === 0;
+  }
+
+  get hasLeft(): boolean {
+    return this.#signal.aborted;
+  }
+
+  /** The reason why no search was made; empty if none was refused. */
+  get ignored(): readonly string[] {
+    return this.#refusal === null ? [] : [`tools: ${SEARCH_NAME} (${this.#refusal.message})`];
+  }
+
+  /** All calls until now. */
+  get calls(): readonly PaidCall[] {
+    const rounds = this.#ended.map(({ requestId, settlement }) => ({
+      request_id: requestId,
+      service: "models" as const,
+      cost_usd: toJsonNumber(settlement.charged),
+    }));
+    if (this.#searches === null || this.#searchPaid === null) return rounds;
+    const cost_usd = toJsonNumber(this.#searchPaid.charged);
+    return [...rounds, { request_id: this.#searches.requestId, service: "search", cost_usd }];
+  }
+
+  /** The sums of all rounds that ended, and of the searches if they did. */
+  get total(): SearchTotal {
+    const paid = [...this.#ended.map(({ settlement }) => settlement), this.#searchPaid];
+    const settlements = paid.filter((one) => one !== null);
+    const usages = this.#ended.map(({ usage }) => usage);
+    const last = this.#ended.at(-1)?.settlement;
+    const balance = this.#searchPaid ?? last;
+    return {
+      usage: { ...sumOfUsages(usages), outputDetails: { reasoning_tokens: thoughtsIn(usages) } },
+      settlement: {
+        charged: add(...settlements.map(({ charged }) => charged)),
+        free: add(...settlements.map(({ free }) => free)),
+        left: balance?.left ?? null,
+        ownedPaid: balance?.ownedPaid ?? null,
+        ...(last?.stoppedBy !== undefined && { stoppedBy: last.stoppedBy }),
+      },
+    };
+  }
+
+  /** The current round has ended. */
+  ended(round: EndedRound): void {
+    this.#ended.push({ ...round, requestId: this.#call.requestId });
+    if (this.#call !== this.#context.call) {
+      this.#context.call.upstreamMs += this.#call.upstreamMs;
+    }
+  }
+
+  /** Makes a search. What the model is told of a failure is in the result, too. */
+  async search({ function: { arguments: args } }: ToolCall): Promise<Searched> {
+    const query = queryIn(args);
+    if (query === null) return failed("", "the arguments must be JSON with the text query");
+    if (this.#left === 0) return failed(query, "no further search is allowed; answer without");
+    this.#left -= 1;
+    const searches = await this.#open();
+    if (searches instanceof ApiError) return failed(query, searches.message);
+    try {
+      return found(query, await searches.find(query));
+    } catch (thrown) {
+      if (this.hasLeft) throw thrown;
+      const { deps, call } = this.#context;
+      const { code, message, cause: err } = toApiError(thrown);
+      deps.calls.log.warn({ requestId: call.requestId, code, err }, "A search of a model failed");
+      return failed(query, message);
+    }
+  }
+
+  /** True if the model reads these searches in one more round. */
+  isContinued(reply: RoundReply): boolean {
+    if (reply.searches.length === 0 || reply.hasOtherCalls) return false;
+    // A model may go on asking for searches that it is not allowed.
+    return this.#outputLeft > 0 && this.#ended.length <= this.plan.searches.most + ROUNDS_BESIDES;
+  }
+
+  /** Begins the next round, in which the model reads the results. */
+  next(reply: RoundReply, results: readonly Searched[]): void {
+    this.#call = this.#newCall(this.#maxCostLeft);
+    const { textBound: _, isCostCapped: __, ...chat } = this.#chat;
+    const request = nextRequest(this.#chat.request, reply, results);
+    const isUsedUp = this.#left === 0 || this.#refusal !== null;
+    const { max_output_tokens: most } = this.plan.fields;
+    this.#chat = {
+      ...chat,
+      request: {
+        ...(isUsedUp ? withoutSearch(request) : request),
+        maxTokens: most ? this.#outputLeft : request.maxTokens,
+      },
+    };
+  }
+
+  /** The current request has this output limit. */
+  limit(tokens: number): ChatCall {
+    this.#chat = { ...this.#chat, request: { ...this.#chat.request, maxTokens: tokens } };
+    return this.#chat;
+  }
+
+  /** The caller is gone: no further call begins. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  /** Charges the searches. Every response calls this once no more search can follow. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    if (this.#searches === null) return;
+    this.#searchPaid = await this.#searches.end();
+    for (const call of this.#ofSearch) this.#context.call.upstreamMs += call.upstreamMs;
+    this.#ofSearch.length = 0;
+  }
+
+  async #open(): Promise<OpenToolSearch | ApiError> {
+    if (this.#searches !== null) return this.#searches;
+    if (this.#refusal !== null) return this.#refusal;
+    const call = this.#newCall(null);
+    try {
+      this.#searches = await this.plan.searches.open(this.#context.deps.calls, call);
+      this.#ofSearch.push(call);
+      // The caller left while the hold was taken.
+      if (this.#hasEnded) await this.end();
+      return this.#searches;
+    } catch (error) {
+      this.#refusal = toApiError(error);
+      return this.#refusal;
+    }
+  }
+
+  /** A call of its own in the log, of the same caller. */
+  #newCall(maxCost: NanoUsd | null): Call {
+    const { deps, call } = this.#context;
+    const { clock } = deps.calls;
+    return {
+      ...call,
+      requestId: newTimedId("request", deps.random, clock.now()),
+      arrivedMs: clock.monotonicMs(),
+      signal: this.#signal,
+      upstreamFromMs: null,
+      upstreamMs: 0,
+      maxCost,
+      markers: null,
+      ahead: null,
+    };
+  }
+
+  get #maxCostLeft(): NanoUsd | null {
+    if (this.#maxCost === null) return null;
+    const charged = add(...this.#ended.map(({ settlement }) => settlement.charged));
+    const left = subtract(this.#maxCost, charged);
+    return left < ZERO ? ZERO : left;
+  }
+
+  get #outputLeft(): number {
+    const { max_output_tokens: most } = this.plan.fields;
+    if (!most) return Number.POSITIVE_INFINITY;
+    return this.#ended.reduce((left, { usage }) => left - usage.completionTokens, most);
+  }
+}
+
+function thoughtsIn(usages: readonly ChatUsage[]): number {
+  return usages.reduce((sum, { outputDetails }) => sum + (outputDetails?.reasoning_tokens ?? 0), 0);
+}
+
+/** The request with what the model said, and what its searches found. */
+function nextRequest(
+  request: ChatRequest,
+  reply: RoundReply,
+  results: readonly Searched[],
+): ChatRequest {
+  const { own, parameters } = request;
+  const outputs = reply.searches.map(({ id }, index) => ({ id, told: results[index]?.told ?? "" }));
+  const told = outputs.map(({ id: tool_call_id, told: content }) => ({
+    role: "tool" as const,
+    tool_call_id,
+    content,
+  }));
+  return {
+    ...request,
+    messages: [...request.messages, reply.message, ...told],
+    // A forced search was made: forcing it again would never end.
+    parameters: "tool_choice" in parameters ? { ...parameters, tool_choice: "auto" } : parameters,
+    ...(own !== undefined && { own: nextOwn(own, reply, outputs) }),
+  };
+}
+
+type Own = NonNullable<ChatRequest["own"]>;
+
+interface Output {
+  readonly id: string;
+  readonly told: string;
+}
+
+function nextOwn(own: Own, reply: RoundReply, outputs: readonly Output[]): Own {
+  const { input, tool_choice: choice } = own.body;
+  const before = Array.isArray(input) ? (input as Json[]) : [{ role: "user", content: input }];
+  const items = reply.items;
+  const told = outputs.map(({ id: call_id, told: output }) => ({
+    type: "function_call_output",
+    call_id,
+    output,
+  }));
+  const hidden = items.filter(({ type }) => type === "reasoning");
+  return {
+    ...own,
+    body: {
+      ...own.body,
+      input: [...before, ...items, ...told],
+      ...(choice !== undefined && { tool_choice: "auto" }),
+    },
+    hiddenTokensMax:
+      (own.hiddenTokensMax ?? 0) +
+      hidden.reduce((sum, item) => sum + Buffer.byteLength(JSON.stringify(item)), 0),
+  };
+}
+
+/** The request whose model cannot search any more. */
+function withoutSearch(request: ChatRequest): ChatRequest {
+  const { own, parameters } = request;
+  const left = without(parameters.tools);
+  return {
+    ...request,
+    // A server may refuse calls in a conversation without any tool.
+    parameters:
+      left.length === 0 ? { ...parameters, tool_choice: "none" } : { ...parameters, tools: left },
+    ...(own !== undefined && { own: { ...own, body: ownWithoutSearch(own.body) } }),
+  };
+}
+
+function ownWithoutSearch(body: Own["body"]): Own["body"] {
+  const left = without(body.tools);
+  return left.length === 0 ? { ...body, tool_choice: "none" } : { ...body, tools: left };
+}
+
+function without(tools: unknown): readonly Json[] {
+  const all = Array.isArray(tools) ? (tools as Json[]) : [];
+  return all.filter(({ name, function: called }) => {
+    const own = called as { readonly name?: unknown } | undefined;
+    return (name ?? own?.name) !== SEARCH_NAME;
+  });
+}

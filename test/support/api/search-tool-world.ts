@@ -1,0 +1,129 @@
+// An API whose models can search by `web_search`: servers of models of both forms and a server that
+// finds pages, all over sockets.
+
+import { expect } from "bun:test";
+import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
+import { EMBEDDED_SEARCH, type SearchTool } from "../../../src/services/search/search-catalogue.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
+import { type FakeSearch, startFakeSearch } from "../fakes/fake-search.ts";
+import { searchOver, serverAt } from "../fakes/search-servers.ts";
+import { CHAT_WIRES } from "../fakes/wire/chat-wire.ts";
+import { responsesWire } from "../fakes/wire/responses-wire.ts";
+import type { WireAnswer, WireForm } from "../fakes/wire/wire-answer.ts";
+import { type QueuedReply, startWireServer, type WireServer } from "../fakes/wire/wire-server.ts";
+import { shared } from "../shared.ts";
+import type { TestAccount } from "../stores/accounts.ts";
+import type { ApiWorld } from "./api-world.ts";
+import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
+import { eventsOf, type ReadEvent } from "./messages-world.ts";
+import { sharedApi } from "./shared-api.ts";
+
+/** The forms in which a server of a model answers. */
+export const FORMS = [
+  { model: "chat-test", wire: CHAT_WIRES.openai },
+  { model: "own-test", wire: responsesWire },
+] as const satisfies readonly { readonly model: string; readonly wire: WireForm }[];
+export const TOOL: SearchTool = { searchesMax: 3, resultsEach: 5 };
+/** The cost of a round below: 12 tokens of the prompt at $1 and 6 of the reply at $2 a million. */
+export const ROUND_COST = 0.000024;
+/** The cost of a search: two results at $0.0005. */
+export const SEARCH_COST = 0.001;
+/** The most that all searches of a response can cost. */
+export const SEARCH_HOLD = 0.0075;
+
+export interface SearchToolWorld {
+  readonly api: ApiWorld;
+  readonly server: WireServer;
+  readonly finder: FakeSearch;
+  post(account: TestAccount, body: object, init?: { signal: AbortSignal }): Promise<Response>;
+}
+
+/** Search is on with these bounds; null: it is off. */
+export async function searchToolWorld(tool: SearchTool | null = TOOL): Promise<SearchToolWorld> {
+  const server = await shared(startWireServer());
+  const finder = startFakeSearch("searxng");
+  const providers = [
+    providerAt(server.url, { name: "chat" }),
+    providerAt(server.url, { name: "own", kind: "openai-responses" }),
+  ];
+  const prices = bandPrices({ input: "1", output: "2" });
+  const models = [
+    { ...modelOf(["chat", "there"]), id: "chat-test", prices },
+    { ...modelOf(["own", "there"]), id: "own-test", prices },
+  ];
+  const catalogue = { ...catalogueOf(models, providers), search: { ...EMBEDDED_SEARCH, tool } };
+  const { search } = searchOver([serverAt("searxng", finder.baseUrl)]);
+  const api = await sharedApi({ catalogue: () => catalogue, chat: chatOver(catalogue), search });
+  const path = "/v1/responses";
+  return {
+    api,
+    server,
+    finder,
+    post: (account, body, init) => api.postTo(path, account, body, init),
+  };
+}
+
+const USAGE = { uncached: 12, cacheRead: 0, cacheWrite: 0, output: 6, reasoning: 0 };
+
+/** A reply of a model that searches for these words. */
+export function searching(...queries: readonly string[]): WireAnswer {
+  const calls = queries.map((query, at) => ({
+    id: `call_${query.replace(/\W/g, "")}_${at}`,
+    name: "web_search",
+    input: { query },
+  }));
+  return { calls, end: "stop", usage: USAGE };
+}
+
+/** A reply of a model that calls other functions, too. */
+export function calling(answer: WireAnswer, name: string): WireAnswer {
+  const call = { id: `call_${name}`, name, input: {} };
+  return { ...answer, calls: [...(answer.calls ?? []), call] };
+}
+
+/** A reply of a model in words. */
+export function saying(...text: readonly string[]): WireAnswer {
+  return { text, end: "stop", usage: USAGE };
+}
+
+/** The reply as a server of this form sends it, whole or streamed as its request asks. */
+export function inForm({ wire }: { readonly wire: WireForm }, answer: WireAnswer): QueuedReply {
+  return ({ body }) => wire[body.stream === true ? "stream" : "whole"](answer);
+}
+
+export interface ResponseJson {
+  readonly id: string;
+  readonly status: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly output: readonly Readonly<Record<string, unknown>>[];
+  readonly usage: Readonly<Record<string, unknown>>;
+  readonly tools: readonly object[];
+  readonly svc: {
+    readonly request_id: string;
+    readonly cost_usd: number;
+    readonly ignored?: readonly string[];
+    readonly calls?: readonly {
+      readonly request_id: string;
+      readonly service: string;
+      readonly cost_usd: number;
+    }[];
+  };
+}
+
+export interface ReadResponse {
+  readonly response: ResponseJson;
+  /** Empty for a reply that was not streamed. */
+  readonly events: readonly ReadEvent[];
+}
+
+/** The whole response of an answer, whose events must be numbered without a gap. */
+export async function readResponse(answer: Response): Promise<ReadResponse> {
+  expect(answer.status).toBe(200);
+  const text = await answer.text();
+  if (answer.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
+    return { response: JSON.parse(text) as ResponseJson, events: [] };
+  }
+  const events = eventsOf(text);
+  expect(events.map(({ data }) => data.sequence_number)).toEqual([...events.keys()]);
+  return { response: events.at(-1)?.data.response as ResponseJson, events };
+}
