@@ -1,4 +1,5 @@
-// Tests that chunks that differ only in their text are read without parsing, with the same result.
+// Tests that chunks that differ only in their text, or also in their obfuscation, are read without
+// parsing, with the same result.
 
 import { expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
@@ -58,13 +59,19 @@ const kind = fc.record({
     ',"content":NOTE',
     ',"error":null',
     ',"choices":[]',
+    ',"obfuscation":MASK',
+    ',"obfuscation":MASK,"obfuscation":MASK',
+    ',"x":{"obfuscation":MASK}',
+    ',"usage":null,"obfuscation":"',
+    ',"obfuscation":MASK,"content":NOTE',
   ),
   finish: fc.constantFrom("null", '""', '"stop"'),
 });
 
 /** Only a few texts, so that equal ones often meet. */
 const word = fc.constantFrom("a", "b", "a?");
-const texts = fc.array(fc.record({ text: fc.oneof(text, word), note: word }), {
+const mask = fc.constantFrom("", "a", "xYz0", '"', "\\", "\n", '","obfuscation":"', '"}');
+const texts = fc.array(fc.record({ text: fc.oneof(text, word), note: word, mask }), {
   minLength: 2,
   maxLength: 8,
 });
@@ -84,7 +91,8 @@ test("a stream of any chunks is read as if each chunk came alone", () => {
       for (const one of all) {
         const json = chunk
           .replaceAll("TEXT", () => JSON.stringify(one.text))
-          .replaceAll("NOTE", () => JSON.stringify(one.note));
+          .replaceAll("NOTE", () => JSON.stringify(one.note))
+          .replaceAll("MASK", () => JSON.stringify(one.mask));
         const alone = begun();
         expect(read(reply, json)).toEqual(read(alone, json));
         expect(reply.failure).toEqual(alone.failure);
@@ -99,6 +107,21 @@ test("a chunk that repeats the previous one is not parsed", () => {
   const chunks = ["Well", " quickly", " ü", " 😀"].map((one) => textChunk(one));
   // Parsed once to read it, and once to prove the learned form.
   expect(parsesOf(chunks)).toBe(2);
+});
+
+test("a chunk with another obfuscation is not parsed, whatever its length", () => {
+  const masks = ["aB3", "", "xYz0xYz0xYz0", "k"];
+  const chunks = ["Well", " quickly", " ü", " 😀"].map((one, at) =>
+    textChunk(one, `,"usage":null,"obfuscation":"${masks[at]}"`),
+  );
+  expect(parsesOf(chunks)).toBe(2);
+});
+
+test("a chunk whose obfuscation does not end is refused", () => {
+  const reply = newReply();
+  read(reply, textChunk("Well", ',"obfuscation":"aB3"'));
+  expect(read(reply, textChunk("on", ',"obfuscation":"'))).toBeNull();
+  expect(reply.failure).not.toBeNull();
 });
 
 test("a text with escapes is parsed", () => {

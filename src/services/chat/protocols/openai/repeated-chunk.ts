@@ -1,5 +1,6 @@
 // Reads chunks that differ from the chunk before only in their text, as most chunks of a stream do,
-// without parsing them.
+// without parsing them. OpenAI's chunks also differ in their last member, `obfuscation`: random
+// characters that hide the length of the text from whoever watches the network.
 
 import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import type { ChatDelta } from "../provider.ts";
@@ -8,6 +9,8 @@ import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
 /** A character that JSON escapes in a string, or refuses there. */
 const NOT_PLAIN = /[^ !#-[\]-\uffff]/;
 const CONTENT = /"content"\s*:\s*"/g;
+/** The last member of a chunk that has one. Only the object that is the chunk can end here. */
+const OBFUSCATION = /("obfuscation"\s*:\s*")([^"\\]*)("\s*\}\s*)$/;
 /** A stream whose chunks differ in more is not worth further attempts. */
 const ATTEMPTS_MAX = 4;
 /** Reading a chunk again takes time, and a hostile one could have its text in many places. */
@@ -21,8 +24,11 @@ interface OnlyText {
 
 export class RepeatedChunk {
   readonly #parts: ReplyParts;
-  /** The JSON before and after the text of a chunk. */
+  /** The JSON before the text of a chunk. */
   #before = "";
+  /** The JSON from the text to the obfuscation; empty for chunks without obfuscation. */
+  #between = "";
+  /** The JSON after the obfuscation, or after the text. */
   #after = "";
   #attempts = 0;
   /** The fingerprint in the chunk that was learned. */
@@ -34,24 +40,30 @@ export class RepeatedChunk {
   }
 
   /**
-   * The text of a chunk that differs from the learned one only in its text; null for any other
-   * chunk.
+   * The text of a chunk that differs from the learned one only in its text and its obfuscation;
+   * null for any other chunk.
    */
   textOf(json: string): string | null {
     const start = this.#before.length;
     const end = json.length - this.#after.length;
     if (start === 0 || start >= end) return null;
     if (!json.startsWith(this.#before) || !json.endsWith(this.#after)) return null;
-    if (NOT_PLAIN.test(json.slice(start, end))) return null;
+    const between = this.#between;
+    const textEnd = between === "" ? end : json.indexOf(between, start);
+    if (start >= textEnd || NOT_PLAIN.test(json.slice(start, textEnd))) return null;
+    if (between !== "") {
+      const from = textEnd + between.length;
+      if (from > end || NOT_PLAIN.test(json.slice(from, end))) return null;
+    }
     // A slice of a text keeps the whole text in memory, here all bytes of a read; parsing makes a
     // copy.
-    return JSON.parse(json.slice(start - 1, end + 1));
+    return JSON.parse(json.slice(start - 1, textEnd + 1));
   }
 
   /**
    * Learns a chunk from which only this text and fingerprint were read. Reading it again with
-   * another text proves that the right string was found: two JSON texts that differ within one
-   * string differ in nothing else.
+   * another text and another obfuscation proves that the right strings were found: two JSON texts
+   * that differ within two strings differ in nothing else.
    */
   learn(json: string, { text, fingerprint }: OnlyText): void {
     if (this.#attempts >= ATTEMPTS_MAX || json.length > LEARNED_LENGTH_MAX) return;
@@ -67,15 +79,25 @@ export class RepeatedChunk {
       if (places >= PLACES_MAX) return;
       places += 1;
       const before = json.slice(0, start);
-      const after = json.slice(end);
-      const chunk = jsonOrNull(before + other + after);
+      const { between, obfuscation, after } = splitAt(json.slice(end));
+      const chunk = jsonOrNull(before + other + between + obfuscation + after);
       if (!isObject(chunk) || new ReplyReader(this.#parts).read(chunk).onlyText !== other) continue;
+      if (between !== "" && chunk.obfuscation !== obfuscation) continue;
       this.#before = copied(before);
+      this.#between = copied(between);
       this.#after = copied(after);
       this.fingerprint = fingerprint;
       return;
     }
   }
+}
+
+/** The end of a chunk around another obfuscation than its own, if the chunk has one. */
+function splitAt(end: string) {
+  const found = OBFUSCATION.exec(end);
+  if (found === null) return { between: "", obfuscation: "", after: end };
+  const [, name = "", obfuscation = "", after = ""] = found;
+  return { between: end.slice(0, found.index) + name, obfuscation: `${obfuscation}?`, after };
 }
 
 /** The same text in memory of its own. */
