@@ -23,7 +23,8 @@ import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import {
   type Account,
   type AccountView,
-  type AdmissionRequest,
+  type Asking,
+  type CallTerms,
   type Decision,
   ModelsChanged,
   type QuotedDecision,
@@ -32,9 +33,10 @@ import {
 import {
   budgetsOfCall,
   capOf,
+  decidingRun,
   heldBudgets,
-  isInRun,
   limitsOf,
+  markersOf,
   markersOfCall,
   NO_MARKERS,
 } from "./account-limits.ts";
@@ -80,7 +82,7 @@ interface Access {
   readonly runs: AccountRuns;
 }
 
-/** An admission in progress. */
+/** The packed arguments, and what is needed when the script has answered. */
 interface Attempt extends AdmitArgs {
   readonly access: Access;
   readonly key: AccessKey;
@@ -117,33 +119,33 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return this.deps.scriptTime;
   }
 
-  admit(request: AdmissionRequest): Promise<Decision> {
-    if (request.isDetached === true && request.bound === ZERO && request.refusal === undefined) {
-      const message = `The detached hold of ${request.requestId} would hold nothing`;
+  admit(asking: Asking): Promise<Decision> {
+    const { call, terms } = asking;
+    if (terms.isDetached === true && terms.bound === ZERO && terms.refusal === undefined) {
+      const message = `The detached hold of ${call.requestId} would hold nothing`;
       return Promise.reject(new RangeError(message));
     }
-    const refused = this.deps.brake.refuse(request);
-    return refused === null ? this.#decide(request, false) : Promise.resolve(refused);
+    const refused = this.deps.brake.refuse(call);
+    return refused === null ? this.#decide(asking, false) : Promise.resolve(refused);
   }
 
-  quote(request: AdmissionRequest): Promise<QuotedDecision> {
-    return this.#decide(request, true);
+  quote(asking: Asking): Promise<QuotedDecision> {
+    return this.#decide(asking, true);
   }
 
-  #decide(request: AdmissionRequest, isQuote: false): Promise<Decision>;
-  #decide(request: AdmissionRequest, isQuote: true): Promise<QuotedDecision>;
-  async #decide(request: AdmissionRequest, isQuote: boolean): Promise<Decision | QuotedDecision> {
+  #decide(asking: Asking, isQuote: false): Promise<Decision>;
+  #decide(asking: Asking, isQuote: true): Promise<QuotedDecision>;
+  async #decide(asking: Asking, isQuote: boolean): Promise<Decision | QuotedDecision> {
+    const { call, terms, elapsedMs } = asking;
     let readsLeft = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
-      const key = access.document.keys.get(request.keyId);
+      const key = access.document.keys.get(call.identity.keyId);
       if (key === undefined) {
-        await this.#confirmUnknownKey(request.keyId);
+        await this.#confirmUnknownKey(call.identity.keyId);
         continue;
       }
-      if (request.chosenFor !== undefined && haveOthers(key, request.chosenFor.patterns)) {
-        throw new ModelsChanged(`${request.keyId} may call other models now`);
-      }
+      checkChosen(key, terms);
       const nowMs = this.deps.clock.now();
       if (readsLeft > 0 && lacksAllowance(access.document, nowMs)) {
         // Read the document again first: a key that was revoked meanwhile must not trigger the
@@ -153,27 +155,29 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#refresh();
         continue;
       }
-      const decided = decideAccess(access.document, key, accessCall(request, nowMs));
+      const decided = decideAccess(access.document, key, accessCall(asking, nowMs));
       const { tier } = decided;
+      const named = decided.refusal === null ? decidingRun(asking) : null;
       const { run, room, refusal }: RunDecision =
-        decided.refusal === null && isInRun(request)
-          ? await access.runs.decide({ request, nowMs, isQuote })
-          : { run: null, refusal: decided.refusal };
-      const limits = limitsOf(request, tier, key);
-      const cap = capOf(access.document, tier);
-      const budgets = budgetsOfCall(request, key.budgets, { refusal, run });
-      const markers = isQuote ? NO_MARKERS : markersOfCall(request, refusal);
-      const ref = this.#holdRef(request, budgets, markers);
-      const { metadata, text } = this.#textsOf(access, request);
+        named === null
+          ? { run: null, refusal: decided.refusal }
+          : await access.runs.decide({ named, asking, nowMs, isQuote });
+      const limits = limitsOf(asking, tier, key);
+      const budgets = budgetsOfCall(terms, key.budgets, { refusal, run });
+      const markers = isQuote ? NO_MARKERS : markersOfCall(asking, refusal);
+      const ref = this.#holdRef(asking, budgets, markers);
+      const { metadata, text } = this.#textsOf(access, asking);
       const tried: Attempt = {
-        request,
+        call,
+        terms,
+        elapsedMs,
         isQuote,
         key,
         access,
         tier,
         windowLimit: windowLimitOf(key, tier.requestsPerMinute),
         limits,
-        cap,
+        cap: capOf(access.document, tier),
         ref,
         metadata,
         text,
@@ -186,8 +190,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         budgets,
         markers,
       };
-      const isUntracked = isQuote || request.isDetached === true;
-      if (!isUntracked) this.deps.leases.opening(this.bucket, request.requestId);
+      const isUntracked = isQuote || terms.isDetached === true;
+      if (!isUntracked) this.deps.leases.opening(this.bucket, call.requestId);
       let reply: AdmitReply | null = null;
       try {
         reply = await this.scripts.run(admit, tried);
@@ -197,8 +201,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         if (!isQuote && mayHaveRun(error)) void releaseWhenBack(this, ref, limits);
         throw error;
       } finally {
-        const isOpen = reply?.verdict === "ok";
-        if (!isOpen && !isUntracked) this.deps.leases.closed(this.bucket, request.requestId);
+        if (reply?.verdict !== "ok" && !isUntracked)
+          this.deps.leases.closed(this.bucket, call.requestId);
       }
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
@@ -208,7 +212,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
     }
-    throw unavailable(new Error(`${request.requestId}: the account changes all the time`));
+    throw unavailable(new Error(`${call.requestId}: the account changes all the time`));
   }
 
   async view(keyId: string): Promise<AccountView> {
@@ -299,9 +303,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     reply: Exclude<AdmitReply, { verdict: ToRepeat | "late" }>,
     attempt: Attempt,
   ): Decision | QuotedDecision {
-    const { request, access, key, tier, limits, cap, budget, budgets, ref, refusal } = attempt;
+    const { call, terms, access, key, tier, limits, cap, budget, budgets, ref, refusal } = attempt;
+    const { keyId } = call.identity;
     if (reply.verdict === "short") {
-      if (request.isAhead === true) this.deps.brake.notePass(request.keyId);
+      if (terms.isAhead === true) this.deps.brake.notePass(keyId);
       return { verdict: "short", funds: reply };
     }
     this.deps.clock.observe(reply.nowMs);
@@ -312,22 +317,23 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       if (code === null) return { refusal: null, mayFit: false, rate, spendable };
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
       const context = { tier, key, access: refusal, isAsked: false, refusedBy };
-      const error = refusalError({ ...reply, code }, request, context);
+      const error = refusalError({ ...reply, code }, terms, context);
       const mayFit = MONEY_REFUSALS.has(code) || reply.refusedBy === "tokens";
       return { refusal: error, mayFit, rate, spendable };
     }
     if (reply.verdict === "refused") {
       const { accountId, keys } = this;
-      this.deps.brake.note({ accountId, keys, request, limit: attempt.windowLimit }, reply);
-      const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);
+      const { windowLimit: limit, metadata } = attempt;
+      this.deps.brake.note({ accountId, keys, keyId, metadata, limit }, reply);
+      const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, terms);
       const refusedBy = moneyLimit(reply, budgets);
       const context = { tier, key, access: refusal, isAsked, refusedBy };
-      const error = refusalError(reply, request, context);
+      const error = refusalError(reply, terms, context);
       const { spendable } = reply;
       const funds = MONEY_REFUSALS.has(reply.code) ? { spendable, refusedBy } : null;
       return { verdict: "refused", error, rate, funds };
     }
-    const { stream, isDetached = false } = request;
+    const { stream, isDetached = false } = terms;
     const hold = new OpenHold(this, {
       ref,
       text: attempt.text,
@@ -349,11 +355,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #holdRef(
-    { keyId, requestId, isDetached = false }: AdmissionRequest,
+    { call: { requestId, identity }, terms }: Asking,
     budgets: readonly Budget[],
     markers: readonly string[],
   ): HoldRef {
-    const owner = isDetached ? MAIL_OWNER : this.deps.leases.owner;
+    const { keyId } = identity;
+    const owner = terms.isDetached === true ? MAIL_OWNER : this.deps.leases.owner;
     const hasBudgets = budgets.length > 0;
     const { accountId: account, keys } = this;
     const marker = markers[0] ?? null;
@@ -401,24 +408,26 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return this.#access;
   }
 
-  #textsOf({ texts }: Access, { keyId, metadata }: AdmissionRequest): CallTexts {
+  #textsOf({ texts }: Access, asking: Asking): CallTexts {
+    const { keyId } = asking.call.identity;
     let known = texts.get(keyId);
     if (known === undefined) {
       known = new KeyTexts(this.accountId, keyId);
       texts.set(keyId, known);
     }
-    return known.of(metadata);
+    return known.of(asking, markersOf(asking)[0]);
   }
 }
 
-/** True if a key may call other models than those of the patterns. */
-function haveOthers({ models }: AccessKey, patterns: ModelPatterns): boolean {
-  return String(models) !== String(patterns);
+/** Throws if the service chose among other models than the key may call now. */
+function checkChosen({ id, models }: AccessKey, { chosenFor }: CallTerms): void {
+  if (chosenFor === undefined || String(models) === String(chosenFor.patterns)) return;
+  throw new ModelsChanged(`${id} may call other models now`);
 }
 
-/** The part of a request that decides access. */
-function accessCall(request: AdmissionRequest, nowMs: number): AccessCall {
-  const { scope, clientIp, metadata, standIns, refusal, isOpen } = request;
-  const model = metadata.service === "models" ? metadata.model : null;
+/** The part of an attempt that decides access. */
+function accessCall({ call: { clientIp }, terms }: Asking, nowMs: number): AccessCall {
+  const { scope, service, standIns, refusal, isOpen } = terms;
+  const model = service === "models" ? terms.model : null;
   return { scope, clientIp, nowMs, model, standIns, refusal, isOpen };
 }

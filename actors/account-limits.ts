@@ -7,7 +7,7 @@ import { RATE_MAX } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { type NamedRun, type Run, runBudget } from "../src/core/access/runs.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
-import type { AdmissionRequest, Limit } from "./account.ts";
+import type { Asking, CallTerms, Limit } from "./account.ts";
 
 /** The count of a plan's requests, of all keys together. */
 export const PLAN_REQUESTS = "requests";
@@ -23,23 +23,25 @@ const KEYED_CALLS: Limit = {
 
 export const NO_MARKERS: readonly string[] = Object.freeze([]);
 
-/** True if the call claims an idempotency key. */
-function hasMarkers({ markers, refusal }: AdmissionRequest): boolean {
-  return markers !== undefined && refusal === undefined;
+/** The markers of a call's idempotency key; none for a call that cannot be charged. */
+export function markersOf({ call, terms }: Asking): readonly string[] {
+  return terms.bound > ZERO ? (call.markers ?? NO_MARKERS) : NO_MARKERS;
 }
 
 /** The markers that count this call. */
-export function markersOfCall(input: AdmissionRequest, refusal: object | null): readonly string[] {
-  return refusal === null && hasMarkers(input) ? (input.markers ?? NO_MARKERS) : NO_MARKERS;
+export function markersOfCall(asking: Asking, refusal: object | null): readonly string[] {
+  const isRefused = refusal !== null || asking.terms.refusal !== undefined;
+  return isRefused ? NO_MARKERS : markersOf(asking);
 }
 
 /**
  * The limits in time of a call: its own, the plan's limit for all keys together, and those of its
  * key (D-746). The requests of the key in a minute are its window, which is no limit of these.
  */
-export function limitsOf(input: AdmissionRequest, tier: Tier, key: AccessKey): readonly Limit[] {
-  const named = input.limits?.(tier) ?? NONE;
-  const own = hasMarkers(input) ? [...named, KEYED_CALLS] : named;
+export function limitsOf(asking: Asking, tier: Tier, key: AccessKey): readonly Limit[] {
+  const { terms } = asking;
+  const named = terms.limits?.(tier) ?? NONE;
+  const own = markersOfCall(asking, null).length > 0 ? [...named, KEYED_CALLS] : named;
   const max = tier.accountRequestsPerMinute;
   const { requestsPerDay, tokensPerMinute } = key;
   if (max === null && requestsPerDay === null && tokensPerMinute === null) return own;
@@ -49,8 +51,8 @@ export function limitsOf(input: AdmissionRequest, tier: Tier, key: AccessKey): r
     const name = `${PLAN_REQUESTS}.${key.id}`;
     limits.push({ ...REQUESTS, name, kind: "requests_day", max: requestsPerDay });
   }
-  if (tokensPerMinute !== null && input.tokens !== undefined) {
-    const weight = Math.min(input.tokens, TOKENS_MAX);
+  if (tokensPerMinute !== null && terms.tokens !== undefined) {
+    const weight = Math.min(terms.tokens, TOKENS_MAX);
     const name = `tokens.${key.id}`;
     limits.push({ ...REQUESTS, name, kind: "tokens", max: tokensPerMinute, weight });
   }
@@ -70,23 +72,21 @@ export function capOf(document: AccessDocument, tier: Tier): NanoUsd {
 
 /** The budgets that count this call, in the order of the error table. */
 export function budgetsOfCall(
-  input: AdmissionRequest,
+  terms: CallTerms,
   budgets: readonly Budget[],
   { refusal, run }: { readonly refusal: object | null; readonly run: Run | null },
 ): readonly Budget[] {
-  if (refusal !== null || !isCounted(input)) return NO_BUDGETS;
+  if (refusal !== null || !isCounted(terms)) return NO_BUDGETS;
   return run === null ? budgets : [...budgets, runBudget(run)];
 }
 
-/** True if the run that the call names decides on it. */
-export function isInRun(
-  input: AdmissionRequest,
-): input is AdmissionRequest & { readonly run: NamedRun } {
-  return input.run != null && input.refusal === undefined && input.isAhead !== true;
+/** The run that decides on the call; null if none does. */
+export function decidingRun({ call: { run }, terms }: Asking): NamedRun | null {
+  return terms.refusal === undefined && terms.isAhead !== true ? run : null;
 }
 
 /** True if budgets count the call: those of a call that holds nothing do not. */
-function isCounted({ bound, refusal }: AdmissionRequest): boolean {
+function isCounted({ bound, refusal }: CallTerms): boolean {
   return bound > ZERO && refusal === undefined;
 }
 

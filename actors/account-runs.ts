@@ -14,7 +14,7 @@ import type { ErrorCode } from "../src/core/errors.ts";
 import { type NanoUsd, toDecimal } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
-import type { AdmissionRequest } from "./account.ts";
+import type { Asking } from "./account.ts";
 import { fromPostgres } from "./scripts/script-runner.ts";
 
 /** The most runs of an account that a process knows. */
@@ -22,7 +22,8 @@ export const RUNS_KNOWN_MAX = 1_000;
 
 /** A call that names a run. */
 interface RunCall {
-  readonly request: Pick<AdmissionRequest, "keyId" | "bound"> & { readonly run: NamedRun };
+  readonly named: NamedRun;
+  readonly asking: Pick<Asking, "call" | "terms">;
   readonly nowMs: number;
   readonly isQuote: boolean;
 }
@@ -49,8 +50,7 @@ export class AccountRuns {
 
   /** Finds the run of a call, and begins it if need be. A quote begins none. */
   async decide(call: RunCall): Promise<RunDecision> {
-    const { request, nowMs } = call;
-    const { run: named } = request;
+    const { named, nowMs } = call;
     const known = this.#known.get(named.id);
     if (known !== undefined && nowMs < known.endsAtMs + RUN_KEPT_MS_MIN) {
       return { run: known, refusal: runRefusal(known, nowMs) };
@@ -73,9 +73,9 @@ export class AccountRuns {
   }
 
   /** Null if the account has too many open runs. */
-  #begin({ request, nowMs }: RunCall): Promise<Run | null> {
-    const { keyId } = request;
-    const { id, max: amount, seconds } = request.run;
+  #begin({ named, asking, nowMs }: RunCall): Promise<Run | null> {
+    const { keyId } = asking.call.identity;
+    const { id, max: amount, seconds } = named;
     if (amount === null) throw new Error(`The run ${id} has no amount`);
     const run = { id, keyId, amount, seconds, nowMs };
     const begin = () => fromPostgres(this.#repository.runs.begin(this.#accountId, run));
@@ -84,8 +84,9 @@ export class AccountRuns {
 }
 
 /** The decision on a call that can begin no run: by its amount, for a quote. */
-function notBegun({ request: { run, bound } }: RunCall): RunDecision {
-  const { id, max } = run;
+function notBegun({ named, asking }: RunCall): RunDecision {
+  const { id, max } = named;
+  const { bound } = asking.terms;
   if (max === null) {
     const problem = "names no amount, and its run has not begun: begin it with '; max-usd=2.00'";
     return refused("invalid_parameter", `The header x-svc-run ${problem}`);

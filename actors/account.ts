@@ -3,6 +3,7 @@
 
 import type { Budget, BudgetOwner, HeldBudget, StandingOwner } from "../src/core/access/budgets.ts";
 import type { KeyLimits, ModelPatterns } from "../src/core/access/key-limits.ts";
+import type { KeyIdentity } from "../src/core/access/keys.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
 import type { NamedRun } from "../src/core/access/runs.ts";
 import type { CancelSignal } from "../src/core/cancellation.ts";
@@ -10,8 +11,7 @@ import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import type { CallMetadata, Outcome } from "../src/core/journal/journal.ts";
 import type { NanoUsd } from "../src/core/money/money.ts";
 
-export type { KeyIdentity } from "../src/core/access/keys.ts";
-export type { CallMetadata, Outcome };
+export type { CallMetadata, KeyIdentity, Outcome };
 
 /**
  * A limit in time, besides the request window of the key. `requests` (any 60 s) and `requests_day`
@@ -28,15 +28,37 @@ export interface Limit {
   readonly code: ErrorCode;
 }
 
-export interface AdmissionRequest {
-  /** The request id. It names the hold, and makes it harmless to send an admission twice. */
+/** The facts of a call that its account needs besides the terms. It must not know the body. */
+export interface AskingCall {
+  /** Names the hold, and makes it harmless to send an admission twice. */
   readonly requestId: string;
-  readonly keyId: string;
+  readonly identity: Pick<KeyIdentity, "keyId">;
+  readonly endpoint: string;
+  readonly clientIp: string;
+  readonly country: string | null;
+  /** Keyed hash of the client IP, hex. */
+  readonly ipHash: string;
+  /** The run that its caller named; null without one. */
+  readonly run: NamedRun | null;
+  /**
+   * The markers of its idempotency key: that of the current secret, which the call claims, then
+   * those of earlier secrets; null without one. A call without a bound needs none: it may be
+   * repeated.
+   */
+  readonly markers: readonly string[] | null;
+  /** The account's decision before the body was read; null if there was none. */
+  readonly ahead: "counted" | "refused" | null;
+}
+
+/** The terms on which a call asks the account for its admission. */
+export interface CallTerms {
   /** The scope that the key must have; null if any valid key is enough. */
   readonly scope: Scope | null;
-  readonly clientIp: string;
-  readonly metadata: CallMetadata;
-  /** The ids of further models that may serve the call, beside that of its metadata. */
+  readonly service: CallMetadata["service"];
+  readonly model: string | null;
+  /** The version of the prices that the call is charged by; left out if it has no price. */
+  readonly priceVersion?: string | undefined;
+  /** The ids of further models that may serve the call. */
   readonly standIns?: readonly string[] | undefined;
   /**
    * The patterns of the key when the service chose the models. If the key has others by now, the
@@ -46,7 +68,7 @@ export interface AdmissionRequest {
   /** The upper bound of the cost. */
   readonly bound: NanoUsd;
   readonly freeEligible: boolean;
-  /** The most tokens of prompt and reply; omitted for a call without tokens. */
+  /** The most tokens of prompt and reply; left out for a call without tokens. */
   readonly tokens?: number | undefined;
   /** True if the call takes one of the account's stream slots. */
   readonly stream: boolean;
@@ -65,13 +87,6 @@ export interface AdmissionRequest {
    */
   readonly refusal?: ApiError | undefined;
   /**
-   * The markers of the caller's idempotency key: that of the current secret, which the call
-   * claims, then those of earlier secrets.
-   */
-  readonly markers?: readonly string[] | undefined;
-  /** The run that counts the call. */
-  readonly run?: NamedRun | null | undefined;
-  /**
    * The caller will try again with a lower bound before it refuses for money or tokens: if one of
    * them is short, the request is counted, but not refused or logged.
    */
@@ -89,6 +104,12 @@ export interface AdmissionRequest {
    * might leave Redis before it.
    */
   readonly isDetached?: boolean | undefined;
+}
+
+/** An attempt to be admitted. */
+export interface Asking {
+  readonly call: AskingCall;
+  readonly terms: Readonly<CallTerms>;
   /** Milliseconds since the request arrived, for the log row of a refusal. */
   readonly elapsedMs: number;
 }
@@ -117,7 +138,7 @@ export interface MoneyLimit {
   readonly renewsAt: Date | null;
 }
 
-/** The account's decision on a request for admission. */
+/** The account's decision on an attempt to be admitted. */
 export type Decision =
   | {
       readonly verdict: "admitted";
@@ -287,12 +308,12 @@ export interface Account {
    * charged. A key that was revoked meanwhile is refused with `invalid_api_key`. Throws
    * `ModelsChanged` only for a call whose models are chosen.
    */
-  admit(input: AdmissionRequest): Promise<Decision>;
+  admit(asking: Asking): Promise<Decision>;
   /**
    * Decides on a call as `admit` would, and changes nothing: nothing is counted, held, logged or
    * topped up. Throws as `admit` does.
    */
-  quote(input: AdmissionRequest): Promise<QuotedDecision>;
+  quote(asking: Asking): Promise<QuotedDecision>;
   view(keyId: string): Promise<AccountView>;
   /**
    * The models that a key may call, as this process knows: admission decides. It needs no answer of

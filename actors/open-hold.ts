@@ -7,7 +7,7 @@ import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type {
-  AdmissionRequest,
+  CallTerms,
   CostSource,
   DetachedHold,
   Hold,
@@ -52,7 +52,7 @@ interface HoldTerms {
   /** Account, key and metadata between tabs. */
   readonly text: string;
   readonly metadata: string;
-  readonly stream: AdmissionRequest["stream"];
+  readonly stream: CallTerms["stream"];
   readonly limits: readonly Limit[];
   readonly paid: NanoUsd;
   readonly free: NanoUsd;

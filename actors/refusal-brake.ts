@@ -3,9 +3,8 @@
 
 import { MINUTE_MS, SECOND_MS } from "../src/core/durations.ts";
 import { ApiError, BEFORE_BODY, type ErrorCode } from "../src/core/errors.ts";
-import { metadataText } from "../src/core/journal/journal.ts";
 import type { Log } from "../src/core/log.ts";
-import type { AdmissionRequest, Decision, RateLimits } from "./account.ts";
+import type { AskingCall, Decision, RateLimits } from "./account.ts";
 import type { BucketKeys } from "./records/keys.ts";
 import type { RedisClock } from "./redis/redis-clock.ts";
 import type { ScriptRunner } from "./scripts/script-runner.ts";
@@ -28,7 +27,9 @@ export interface RefusalBrakeDeps {
 export interface RefusedKey {
   readonly accountId: string;
   readonly keys: BucketKeys;
-  readonly request: AdmissionRequest;
+  readonly keyId: string;
+  /** CallMetadata by `metadataText`. */
+  readonly metadata: string;
   /** The requests that the key may make in any 60 seconds. */
   readonly limit: number;
 }
@@ -68,7 +69,7 @@ export class RefusalBrake {
   }
 
   /** The refusal of a key that is answered from memory now; null if Redis must be asked. */
-  refuse({ keyId }: AdmissionRequest): Refused | null {
+  refuse({ identity: { keyId } }: AskingCall): Refused | null {
     const count = this.#counts.get(keyId);
     if (count === undefined || this.#deps.clock.now() >= count.untilMs) return null;
     count.refused += 1;
@@ -99,7 +100,7 @@ export class RefusalBrake {
   note(of: RefusedKey, { code, rate }: { code: ErrorCode; rate: RateLimits }): void {
     const nowMs = this.#deps.clock.now();
     const minute = Math.floor(nowMs / MINUTE_MS);
-    const { keyId } = of.request;
+    const { keyId } = of;
     let count = this.#counts.get(keyId);
     if (count === undefined || count.minute !== minute) {
       if (count === undefined && this.#counts.size >= REFUSED_KEYS_MAX) return;
@@ -143,14 +144,14 @@ export class RefusalBrake {
   }
 
   async #send({ of, minute, refusals, name }: Report): Promise<void> {
-    const { accountId, keys, request } = of;
+    const { accountId: account, keys, keyId, metadata } = of;
     await this.#deps.scripts.run(countRefused, {
       keys,
       minute,
       refusals,
-      account: accountId,
-      keyId: request.keyId,
-      metadata: metadataText(request.metadata),
+      account,
+      keyId,
+      metadata,
       name,
     });
   }

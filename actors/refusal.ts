@@ -7,7 +7,7 @@ import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
 import { nextMonthMs } from "../src/core/money/months.ts";
-import type { AdmissionRequest, MoneyLimit } from "./account.ts";
+import type { CallTerms, MoneyLimit } from "./account.ts";
 import type { RefusedReply } from "./scripts/admit-script.ts";
 
 /** Refusals that more money, or a new month, would lift. */
@@ -37,11 +37,11 @@ export interface RefusalContext {
  */
 export function refusalError(
   reply: Omit<RefusedReply, "verdict">,
-  input: AdmissionRequest,
+  terms: CallTerms,
   { tier, key, access, isAsked, refusedBy }: RefusalContext,
 ): ApiError {
   const { code } = reply;
-  if (input.refusal?.code === code) return input.refusal;
+  if (terms.refusal?.code === code) return terms.refusal;
   if (access?.code === code) {
     const { message, param } = access;
     return new ApiError(code, message, param === undefined ? {} : { param });
@@ -50,7 +50,7 @@ export function refusalError(
     const message = `The ${tier.name} ${tier.kind} may have ${tier.openCalls} calls open at once`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
-  if (reply.refusedBy === "tokens") return tokensExceeded(reply, input, key);
+  if (reply.refusedBy === "tokens") return tokensExceeded(reply, terms, key);
   if (code === "rate_limit_exceeded") {
     const message = requestWords(reply, tier, key);
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
@@ -61,7 +61,7 @@ export function refusalError(
   }
   const idempotency = idempotencyRefusal(reply, tier);
   if (idempotency !== null) return idempotency;
-  const limit = input.limits?.(tier).find((limit) => limit.code === code);
+  const limit = terms.limits?.(tier).find((limit) => limit.code === code);
   if (limit !== undefined) {
     const { max, name, kind } = limit;
     const message = `The ${tier.name} ${tier.kind} allows ${max} ${name} a ${kind}`;
@@ -71,7 +71,7 @@ export function refusalError(
   if (code === "account_inactive") return inactive("suspended");
   const spendable = `$${toDecimal(reply.spendable)} can be spent now`;
   const left = refusedBy === null ? spendable : leftWords(refusedBy);
-  const message = `The call may cost up to $${toDecimal(input.bound)}; ${left}`;
+  const message = `The call may cost up to $${toDecimal(terms.bound)}; ${left}`;
   if (!isAsked) return new ApiError(code, message);
   const retryAfterSeconds = TOP_UP_SECONDS;
   return new ApiError(code, `${message}; an automatic top-up is under way`, { retryAfterSeconds });
@@ -119,7 +119,7 @@ function requestWords({ rate: { limit }, refusedBy }: LimitReply, tier: Tier, ke
 /** A call of more tokens than a minute allows can never pass, so it is not asked to wait. */
 function tokensExceeded(
   { retrySeconds }: LimitReply,
-  { tokens = 0 }: AdmissionRequest,
+  { tokens = 0 }: CallTerms,
   { tokensPerMinute }: KeyRates,
 ): ApiError {
   const allowed = `this key allows ${tokensPerMinute} a minute`;

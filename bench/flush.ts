@@ -64,21 +64,26 @@ async function flushCalls(
 async function payOneCall({ actors }: Stores, caller: Caller | undefined): Promise<void> {
   if (caller === undefined) throw new Error("There is no caller");
   const admission = await actors.of(caller.accountId, caller.bucket).admit({
-    requestId: newTimedId("request", random, Date.now()),
-    keyId: caller.keyId,
-    scope: "models",
-    clientIp: "127.0.0.1",
-    metadata: {
+    call: {
+      requestId: newTimedId("request", random, Date.now()),
+      identity: caller,
       endpoint: "/v1/chat/completions",
-      service: "models",
-      model: "plain",
+      clientIp: "127.0.0.1",
       country: "DE",
       ipHash: "0011223344556677",
-      priceVersion: "0a1b2c3d",
+      run: null,
+      markers: null,
+      ahead: null,
     },
-    bound: BOUND,
-    freeEligible: true,
-    stream: false,
+    terms: {
+      scope: "models",
+      service: "models",
+      model: "plain",
+      priceVersion: "0a1b2c3d",
+      bound: BOUND,
+      freeEligible: true,
+      stream: false,
+    },
     elapsedMs: 1,
   });
   if (admission.verdict !== "admitted") throw new Error(`A call was ${admission.verdict}`);

@@ -2,12 +2,19 @@
 // have the same text, so it is made once and not for each call.
 
 import { type CallMetadata, metadataText } from "../../src/core/journal/journal.ts";
+import type { AskingCall, CallTerms } from "../account.ts";
 
 export interface CallTexts {
   /** CallMetadata by `metadataText`. */
   readonly metadata: string;
   /** Account, key and metadata between tabs. */
   readonly text: string;
+}
+
+/** A call, and the marker that it claims if it has an idempotency key. */
+interface DescribedCall {
+  readonly call: Omit<AskingCall, "ahead">;
+  readonly terms: Pick<CallTerms, "service" | "model" | "priceVersion">;
 }
 
 export class KeyTexts {
@@ -21,11 +28,12 @@ export class KeyTexts {
     this.#keyId = keyId;
   }
 
-  of(metadata: CallMetadata): CallTexts {
-    if (this.#last === null || !areEqual(this.#last, metadata)) {
-      const text = metadataText(metadata);
-      this.#texts = { metadata: text, text: callText(this.#accountId, this.#keyId, text) };
-      this.#last = metadata;
+  /** The texts of a call that claims this marker. */
+  of(asking: DescribedCall, marker: string | undefined): CallTexts {
+    if (this.#last === null || !describes(this.#last, asking, marker)) {
+      this.#last = metadataOf(asking, marker);
+      const metadata = metadataText(this.#last);
+      this.#texts = { metadata, text: callText(this.#accountId, this.#keyId, metadata) };
     }
     return this.#texts;
   }
@@ -36,16 +44,28 @@ export function callText(accountId: string, keyId: string, metadata: string): st
   return `${accountId}\t${keyId}\t${metadata}`;
 }
 
-function areEqual(one: CallMetadata, other: CallMetadata): boolean {
+function metadataOf({ call, terms }: DescribedCall, marker: string | undefined): CallMetadata {
+  const { endpoint, country, ipHash, run } = call;
+  const { service, model, priceVersion = null } = terms;
+  const { id, step } = run ?? { id: undefined, step: undefined };
+  return { endpoint, service, model, country, ipHash, priceVersion, marker, run: id, step };
+}
+
+/** True if this is the metadata of the call. Field by field, because every call asks. */
+function describes(
+  known: CallMetadata,
+  { call, terms }: DescribedCall,
+  marker: string | undefined,
+): boolean {
   return (
-    one.endpoint === other.endpoint &&
-    one.service === other.service &&
-    one.model === other.model &&
-    one.country === other.country &&
-    one.ipHash === other.ipHash &&
-    one.priceVersion === other.priceVersion &&
-    one.marker === other.marker &&
-    one.run === other.run &&
-    one.step === other.step
+    known.endpoint === call.endpoint &&
+    known.service === terms.service &&
+    known.model === terms.model &&
+    known.country === call.country &&
+    known.ipHash === call.ipHash &&
+    known.priceVersion === (terms.priceVersion ?? null) &&
+    known.marker === marker &&
+    known.run === call.run?.id &&
+    known.step === call.run?.step
   );
 }

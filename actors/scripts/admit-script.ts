@@ -6,7 +6,7 @@ import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/acc
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
 import { markerContent } from "../../src/core/journal/marker.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
-import type { AdmissionRequest, Limit, RateLimits } from "../account.ts";
+import type { Asking, Limit, RateLimits } from "../account.ts";
 import admitLua from "../lua/admit.lua" with { type: "text" };
 import { callKeys, markerKey, opKey } from "../records/keys.ts";
 import { inSeconds, withLimitKeys } from "../records/window.ts";
@@ -40,9 +40,8 @@ const ATTEMPTS = {
   quote: 6,
 } as const;
 
-/** The arguments of the script: the request, and all that its actor has decided about it. */
-export interface AdmitArgs extends Timed {
-  readonly request: AdmissionRequest;
+/** The arguments of the script: the attempt, and all that its actor has decided about it. */
+export interface AdmitArgs extends Timed, Asking {
   /** True if only the decision is asked for. */
   readonly isQuote: boolean;
   readonly ref: HoldRef;
@@ -128,7 +127,7 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
     return names;
   },
   args: (a) => {
-    const refusal = a.refusal?.code ?? a.request.refusal?.code ?? null;
+    const refusal = a.refusal?.code ?? a.terms.refusal?.code ?? null;
     const numbers = packNumbers(a, refusal);
     const args: Argument[] = [
       refusal === null ? numbers : Buffer.concat([numbers, Buffer.from(refusal)]),
@@ -154,29 +153,27 @@ function packBudgets(budgets: readonly Budget[]): Buffer {
   );
 }
 
-function packNumbers(
-  { request, isQuote, tier, windowLimit, nowMs, aboutMs, version, cap, budget, markers }: AdmitArgs,
-  refusal: ErrorCode | null,
-): Buffer {
+function packNumbers(args: AdmitArgs, refusal: ErrorCode | null): Buffer {
+  const { terms, elapsedMs, tier, windowLimit, nowMs, aboutMs, version, cap, budget } = args;
   return pack(
     nowMs,
     version,
     windowLimit,
-    toDouble(request.bound),
-    request.freeEligible ? 1 : 0,
-    request.stream ? 1 : 0,
+    toDouble(terms.bound),
+    terms.freeEligible ? 1 : 0,
+    terms.stream ? 1 : 0,
     tier.streams,
-    request.isBrief === true ? Number.MAX_SAFE_INTEGER : tier.openCalls,
+    terms.isBrief === true ? Number.MAX_SAFE_INTEGER : tier.openCalls,
     toDouble(cap),
     budget === null ? -1 : toDouble(budget),
-    request.isDetached === true ? LEASE_MS : 0,
+    terms.isDetached === true ? LEASE_MS : 0,
     rankOf(refusal),
-    ATTEMPTS[isQuote ? "quote" : attemptOf(request)],
+    ATTEMPTS[args.isQuote ? "quote" : attemptOf(args)],
     REFUSED_ROWS_PER_MINUTE,
-    Math.round(request.elapsedMs),
+    Math.round(elapsedMs),
     nowMs || aboutMs,
     ADMISSION_VALID_MS,
-    markers.length === 0 ? 0 : 1 + markers.length,
+    args.markers.length === 0 ? 0 : 1 + args.markers.length,
   );
 }
 
@@ -192,12 +189,8 @@ function rankOf(refusal: ErrorCode | null): 0 | 1 | 2 {
  * body: it counts the request and returns `short`; the next attempts of the request are
  * `countedTentative` or `counted`.
  */
-function attemptOf({
-  tentative,
-  counted,
-  isAhead,
-  isOpen,
-}: AdmissionRequest): keyof typeof ATTEMPTS {
+function attemptOf({ call, terms }: Asking): keyof typeof ATTEMPTS {
+  const { tentative, counted = call.ahead === "counted", isAhead, isOpen } = terms;
   if (isAhead) return "ahead";
   if (tentative) return counted ? "countedTentative" : "tentative";
   if (counted) return "counted";

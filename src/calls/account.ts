@@ -1,10 +1,10 @@
 // Reads the state of an account and a key for its holder. The reading is a call of its own.
 
-import type { AccountView } from "../../actors/account.ts";
+import type { AccountView, CallTerms } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
 import { takeHold } from "./admission.ts";
-import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf } from "./call.ts";
+import { type Call, type CallDeps, NO_COST, outcomeOf } from "./call.ts";
 import { release } from "./settling.ts";
 
 /** The limit that determines how much an account can spend right now. */

@@ -1,9 +1,9 @@
 // Has the account decide on a call: admit it, or refuse and log it.
 
-import type { Decision, Hold } from "../../actors/account.ts";
+import type { Asking, CallTerms, Decision, Hold } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
-import { toDecimal, ZERO } from "../core/money/money.ts";
-import { type Call, type CallDeps, type CallTerms, elapsedMs, NO_COST } from "./call.ts";
+import { toDecimal } from "../core/money/money.ts";
+import { type Call, type CallDeps, elapsedMs, NO_COST } from "./call.ts";
 
 /**
  * One request for admission. It takes two steps, because every function that waits costs a call
@@ -12,53 +12,24 @@ import { type Call, type CallDeps, type CallTerms, elapsedMs, NO_COST } from "./
 export class Admission<
   Deps extends CallDeps = CallDeps,
   Terms extends Readonly<CallTerms> = CallTerms,
-> {
+> implements Asking
+{
+  readonly terms: Terms;
+  readonly elapsedMs: number;
   readonly asked: Promise<Decision>;
 
   constructor(
     protected readonly deps: Deps,
-    protected readonly call: Call,
-    readonly terms: Terms,
+    readonly call: Call,
+    given: Terms,
   ) {
-    const { identity } = call;
-    // A call that cannot be charged may be repeated.
-    const markers = terms.bound > ZERO ? call.markers : null;
-    if (terms.refusal === undefined && terms.isAhead !== true) deps.quote?.asked(this);
-    // The account may keep its request for a while: it must not know the body of the call.
-    this.asked = deps.accounts.of(identity.accountId, identity.bucket).admit({
-      requestId: call.requestId,
-      keyId: identity.keyId,
-      scope: terms.scope,
-      clientIp: call.clientIp,
-      standIns: terms.standIns,
-      chosenFor: terms.chosenFor,
-      metadata: {
-        endpoint: call.endpoint,
-        service: terms.service,
-        model: terms.model,
-        country: call.country,
-        ipHash: call.ipHash,
-        priceVersion: terms.priceVersion ?? null,
-        marker: markers?.[0],
-        run: call.run?.id,
-        step: call.run?.step,
-      },
-      run: call.run,
-      markers: markers ?? undefined,
-      bound: terms.bound,
-      tokens: terms.tokens,
-      freeEligible: terms.freeEligible,
-      stream: terms.stream,
-      isBrief: terms.isBrief,
-      limits: terms.limits,
-      isDetached: terms.isDetached,
-      elapsedMs: elapsedMs(deps, call),
-      tentative: terms.tentative,
-      counted: terms.counted ?? call.ahead === "counted",
-      isAhead: terms.isAhead,
-      refusal: terms.refusal ?? aboveMaxCost(call, terms),
-      isOpen: terms.isOpen,
-    });
+    const isMade = given.refusal === undefined && given.isAhead !== true;
+    const refusal = isMade ? aboveMaxCost(call, given) : undefined;
+    this.terms = refusal === undefined ? given : { ...given, refusal };
+    this.elapsedMs = elapsedMs(deps, call);
+    if (isMade) deps.quote?.asked(this);
+    const { accountId, bucket } = call.identity;
+    this.asked = deps.accounts.of(accountId, bucket).admit(this);
   }
 
   /** The call keeps the rate limits of the decision, and its trace the decision itself. */

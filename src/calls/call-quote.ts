@@ -3,13 +3,14 @@
 
 import type {
   AccountActors,
-  AdmissionRequest,
+  Asking,
+  CallTerms,
   Decision,
   QuotedDecision,
 } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
-import type { Asking, CallTerms, HeldBesides, QuoteListener } from "./call.ts";
+import type { HeldBesides, QuoteListener } from "./call.ts";
 
 /** The decision on a call, and the terms that it asked for. */
 export interface Quoted {
@@ -36,8 +37,8 @@ export class CallQuote implements QuoteListener {
       of: (id, bucket) => {
         const account = actors.of(id, bucket);
         return {
-          admit: async (request) => this.#answer(request, () => account.quote(request)),
-          quote: (request) => account.quote(request),
+          admit: async (asking) => this.#answer(asking, () => account.quote(asking)),
+          quote: (asking) => account.quote(asking),
           view: (keyId) => account.view(keyId),
           modelsOf: (keyId) => account.modelsOf(keyId),
         };
@@ -47,8 +48,8 @@ export class CallQuote implements QuoteListener {
   }
 
   /** The call asks for its admission. */
-  asked(attempt: Asking): void {
-    this.#asked.push(attempt);
+  asked(asking: Asking): void {
+    this.#asked.push(asking);
   }
 
   heldBesides(searches: HeldBesides): void {
@@ -69,7 +70,7 @@ export class CallQuote implements QuoteListener {
   }
 
   async #answer(
-    { isAhead, refusal, tentative }: AdmissionRequest,
+    { terms: { isAhead, refusal, tentative } }: Asking,
     quote: () => Promise<QuotedDecision>,
   ): Promise<Decision> {
     if (isAhead === true) return { verdict: "short", funds: { spendable: ZERO } };

@@ -2,15 +2,15 @@
 
 import type {
   AccountActors,
-  AdmissionRequest,
-  CallMetadata,
+  Asking,
+  AskingCall,
+  CallTerms,
   Hold,
   KeyIdentity,
   Outcome,
   RateLimits,
 } from "../../actors/account.ts";
 import type { ModelPatterns } from "../core/access/key-limits.ts";
-import type { NamedRun } from "../core/access/runs.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal/journal.ts";
@@ -28,13 +28,8 @@ export interface CallDeps {
   readonly quote?: QuoteListener | undefined;
 }
 
-export interface Call {
-  readonly requestId: string;
+export interface Call extends AskingCall {
   readonly identity: KeyIdentity;
-  readonly endpoint: string;
-  readonly clientIp: string;
-  readonly country: string | null;
-  readonly ipHash: string;
   /** Monotonic time of arrival. */
   readonly arrivedMs: number;
   /** Aborted when the caller is gone. */
@@ -50,21 +45,10 @@ export interface Call {
   models: ModelPatterns;
   /** The most that its caller lets it cost; null without a cap. */
   maxCost: NanoUsd | null;
-  /** The run that its caller named; null without one. */
-  run: NamedRun | null;
-  /** The markers of its idempotency key, of the current secret first; null without one. */
-  markers: readonly string[] | null;
-  /** The account's decision before the body was read; null if there was none. */
-  ahead: "counted" | "refused" | null;
-}
-
-/** The terms on which a call asks the account for its admission. */
-export interface CallTerms
-  extends Omit<AdmissionRequest, "requestId" | "keyId" | "clientIp" | "metadata" | "elapsedMs"> {
-  readonly service: CallMetadata["service"];
-  readonly model: string | null;
-  /** The version of the prices that the call is charged by; omitted if it has no price. */
-  readonly priceVersion?: string;
+  // Set once the headers and the body are read.
+  run: AskingCall["run"];
+  markers: AskingCall["markers"];
+  ahead: AskingCall["ahead"];
 }
 
 /** The terms of a call that costs nothing and uses no upstream. */
@@ -85,14 +69,9 @@ export function outcomeOf(
   return { status, errorCode, latencyMs: elapsedMs(deps, call), ...NOTHING_COUNTED };
 }
 
-/** An attempt to be admitted. */
-export interface Asking {
-  readonly terms: Readonly<CallTerms>;
-}
-
 /** Learns on which terms a call asks for its admission. */
 export interface QuoteListener {
-  asked(attempt: Asking): void;
+  asked(asking: Asking): void;
   /** The call would hold this much besides, for searches of its model. */
   heldBesides(searches: HeldBesides): void;
 }

@@ -1,9 +1,9 @@
 // Handles requests that need no key. With a valid key, a request counts in the window of the key,
 // not in that of its address, which many callers may share.
 
-import type { RateLimits } from "../../actors/account.ts";
+import type { CallTerms, RateLimits } from "../../actors/account.ts";
 import { admit } from "../calls/admission.ts";
-import { type Call, type CallTerms, NO_COST, outcomeOf } from "../calls/call.ts";
+import { type Call, NO_COST, outcomeOf } from "../calls/call.ts";
 import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
 import { type FrameDeps, forgetKey, identify, type RequestContext } from "./frame.ts";

@@ -3,8 +3,9 @@
 // body is read, or while a body is slow to come, the account is asked ahead: a refusal then leaves
 // the body unread (D-558).
 
+import type { CallTerms } from "../../../actors/account.ts";
 import { countAhead } from "../../calls/admission.ts";
-import type { Call, CallTerms } from "../../calls/call.ts";
+import type { Call } from "../../calls/call.ts";
 import { SERVICES } from "../../core/access/services.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Endpoint } from "../endpoint-info.ts";

@@ -22,8 +22,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Hold, Outcome } from "../../../actors/account.ts";
-import type { Call, CallTerms, CallTracer } from "../../calls/call.ts";
+import type { CallTerms, Hold, Outcome } from "../../../actors/account.ts";
+import type { Call, CallTracer } from "../../calls/call.ts";
 import { isGenerative, serviceOfScope } from "../../core/access/services.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type ApiError, ERRORS } from "../../core/errors.ts";

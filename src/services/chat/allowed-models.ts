@@ -1,6 +1,6 @@
 // Leaves to a call the models that its key may call, where the service chooses among several.
 
-import { type AdmissionRequest, ModelsChanged } from "../../../actors/account.ts";
+import { type CallTerms, ModelsChanged } from "../../../actors/account.ts";
 import type { Call, CallDeps } from "../../calls/call.ts";
 import { mayCallModel } from "../../core/access/key-limits.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
@@ -11,7 +11,7 @@ const CHOICES_MAX = 4;
 /** A call whose models the service chooses, best first. */
 interface Choice {
   readonly models: readonly [ModelEntry, ...ModelEntry[]];
-  readonly chosenFor?: AdmissionRequest["chosenFor"];
+  readonly chosenFor?: CallTerms["chosenFor"];
   readonly isWithinKey?: true;
 }
 

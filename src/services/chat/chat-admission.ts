@@ -2,16 +2,10 @@
 // Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
 // several models can serve the call, the hold covers the most expensive one.
 
-import type {
-  AccountView,
-  AdmissionRequest,
-  Decision,
-  Funds,
-  Hold,
-} from "../../../actors/account.ts";
+import type { AccountView, CallTerms, Decision, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
 import { Admission, admit } from "../../calls/admission.ts";
-import type { Call, CallDeps, CallTerms } from "../../calls/call.ts";
+import type { Call, CallDeps } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError } from "../../core/errors.ts";
 import {
@@ -63,7 +57,7 @@ export interface ChatCall {
   /** True if the caller's cap of the cost lowered the output limit. */
   readonly isCostCapped?: true;
   /** The patterns of the key that the service chose the models for. */
-  readonly chosenFor?: AdmissionRequest["chosenFor"];
+  readonly chosenFor?: CallTerms["chosenFor"];
   /** True if the key allows only some of the models that the service would choose from. */
   readonly isWithinKey?: true;
 }

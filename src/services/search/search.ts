@@ -1,9 +1,9 @@
 // Runs a search from admission to settlement: it admits with the upper bound, asks the providers,
 // and settles to the results.
 
-import type { Outcome } from "../../../actors/account.ts";
+import type { CallTerms, Outcome } from "../../../actors/account.ts";
 import { Admission, takeHold } from "../../calls/admission.ts";
-import { type Call, type CallDeps, type CallTerms, outcomeOf } from "../../calls/call.ts";
+import { type Call, type CallDeps, outcomeOf } from "../../calls/call.ts";
 import { CallerWatch } from "../../calls/caller-watch.ts";
 import { waitForProvider } from "../../calls/first-answer.ts";
 import { clientLeft, giveBack, type Settled, settleWith } from "../../calls/settling.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AdmissionRequest, Decision } from "../../../actors/account.ts";
+import type { Asking, Decision } from "../../../actors/account.ts";
 import { CHAT } from "../../../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../../../src/core/errors.ts";
 import { ZERO } from "../../../src/core/money/money.ts";
@@ -78,7 +78,7 @@ describe("a refused chat call", () => {
     const options = { retryAfterSeconds: 5 };
     const error = new ApiError("insufficient_credits", "A top-up is under way", options);
     const refused: Decision = { verdict: "refused", error, rate, funds: short };
-    const admit = async ({ tentative }: AdmissionRequest): Promise<Decision> =>
+    const admit = async ({ terms: { tentative } }: Asking): Promise<Decision> =>
       tentative === true ? { verdict: "short", funds: short } : refused;
     await using world = await ApiWorld.start(({ actors }) => ({
       accounts: {
@@ -86,7 +86,7 @@ describe("a refused chat call", () => {
           const account = actors.of(id, bucket);
           return {
             admit,
-            quote: (request) => account.quote(request),
+            quote: (asking) => account.quote(asking),
             view: (keyId) => account.view(keyId),
             modelsOf: (keyId) => account.modelsOf(keyId),
           };

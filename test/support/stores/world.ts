@@ -1,6 +1,13 @@
 // Opens the environment for tests of money: real Redis, real Postgres, actors and workers.
 
-import type { AdmissionRequest, Hold, Outcome } from "../../../actors/account.ts";
+import type {
+  Asking,
+  AskingCall,
+  CallMetadata,
+  CallTerms,
+  Hold,
+  Outcome,
+} from "../../../actors/account.ts";
 import { AccountActors } from "../../../actors/account-actors.ts";
 import type { Wallet } from "../../../actors/records/records.ts";
 import type { RedisClient, ScriptTime } from "../../../actors/scripts/script.ts";
@@ -138,33 +145,34 @@ function usedBuckets(world: World): Set<number> {
   return used;
 }
 
-const METADATA = {
+/** The metadata of a call of which a test says nothing else. */
+export const ASKED = {
   endpoint: "/v1/chat/completions",
   service: "models",
   model: "m",
   country: "DE",
   ipHash: "0011223344556677",
   priceVersion: "v1",
-} as const;
+} as const satisfies CallMetadata;
 
-export function ask(
-  keyId: string,
-  bound: NanoUsd,
-  more: Partial<AdmissionRequest> = {},
-): AdmissionRequest {
+/** The parts of a call and of its terms that a test sets. */
+export interface Asked extends Partial<Omit<AskingCall, "identity">>, Partial<CallTerms> {}
+
+/** An attempt of this key to be admitted. */
+export function ask(keyId: string, bound: NanoUsd, more: Asked = {}): Asking {
+  const { requestId = newId("request", random), clientIp = "127.0.0.1", ...others } = more;
+  const { endpoint = ASKED.endpoint, run = null, markers = null, ...rest } = others;
+  const { country = ASKED.country, ipHash = ASKED.ipHash, ahead = null, ...terms } = rest;
+  const { service, model, priceVersion } = ASKED;
+  const identity = { keyId };
   return {
-    requestId: newId("request", random),
-    keyId,
-    scope: "models",
-    clientIp: "127.0.0.1",
-    metadata: METADATA,
-    bound,
-    freeEligible: true,
-    stream: false,
+    call: { requestId, identity, endpoint, clientIp, country, ipHash, run, markers, ahead },
+    terms: { scope: service, service, model, priceVersion, ...FREE, bound, ...terms },
     elapsedMs: 1,
-    ...more,
   };
 }
+
+const FREE = { freeEligible: true, stream: false } as const;
 
 export const DONE: Outcome = {
   status: 200,
@@ -178,7 +186,7 @@ export const DONE: Outcome = {
 };
 
 /** Admits a call that must be admitted. */
-export async function hold(account: TestAccount, bound: NanoUsd, more = {}): Promise<Hold> {
+export async function hold(account: TestAccount, bound: NanoUsd, more: Asked = {}): Promise<Hold> {
   const admission = await account.actor.admit(ask(account.keyId, bound, more));
   if (admission.verdict === "admitted") return admission.hold;
   throw new Error(admission.verdict === "refused" ? admission.error.code : admission.verdict);
@@ -202,7 +210,11 @@ export async function fewAtOnce<Item, Result>(
 }
 
 /** The code of a refused admission, "short", or "admitted", in which case the hold is released. */
-export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): Promise<string> {
+export async function verdict(
+  account: TestAccount,
+  bound: NanoUsd,
+  more: Asked = {},
+): Promise<string> {
   const admission = await account.actor.admit(ask(account.keyId, bound, more));
   if (admission.verdict !== "admitted") {
     return admission.verdict === "refused" ? admission.error.code : admission.verdict;

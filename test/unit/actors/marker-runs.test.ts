@@ -116,9 +116,8 @@ class Lane {
       idempotencyKey: `key ${key}`,
       digest: `body ${body}`,
     });
-    const request = ask(this.account.keyId, usd("1"), { markers: [marker], stream });
-    const metadata = { ...request.metadata, marker };
-    const decision = await this.processes[process]?.admit({ ...request, metadata });
+    const asking = ask(this.account.keyId, usd("1"), { markers: [marker], stream });
+    const decision = await this.processes[process]?.admit(asking);
     const before = this.#markers.get(key);
     const verdict = decision?.verdict === "refused" ? decision.error.code : decision?.verdict;
     expect(String(verdict)).toBe(expectedOf(before, body));

@@ -53,9 +53,7 @@ function admit(
 ): Promise<Decision> {
   const markers = markersOf(account, keyed);
   const { bound = "2", stream = false } = keyed;
-  const request = ask(account.keyId, usd(bound), { markers, stream });
-  const metadata = { ...request.metadata, marker: markers[0] };
-  return actor.admit({ ...request, metadata });
+  return actor.admit(ask(account.keyId, usd(bound), { markers, stream }));
 }
 
 async function held(account: TestAccount, keyed: Keyed = {}): Promise<Hold> {

@@ -12,7 +12,8 @@ import {
 } from "../../../actors/records/keys.ts";
 import { FixedParts, plainParts } from "../../../actors/redis/fixed-parts.ts";
 import { BUCKETS } from "../../../src/core/access/limits.ts";
-import { type CallMetadata, metadataText } from "../../../src/core/journal/journal.ts";
+import { metadataText } from "../../../src/core/journal/journal.ts";
+import { type Asked, ask, usd } from "../../support/stores/world.ts";
 
 test("a call uses the names of its own bucket, key and owner, however many there are", () => {
   const [one, other] = [accountKeys("acct_a", 3), accountKeys("acct_b", 4)];
@@ -53,25 +54,40 @@ test("the name of a hold's hash is that of its bucket and owner, whatever was na
 });
 
 test("a call's text has its own metadata, whichever field differs from the call before", () => {
-  const first: CallMetadata = {
+  const run = { id: "task-1", max: null, seconds: 60, step: null };
+  const first = {
     endpoint: "/v1/chat/completions",
     service: "models",
     model: "small",
     country: "AT",
     ipHash: "00ff",
     priceVersion: "1a2b",
-  };
-  const others: CallMetadata[] = [
+    run: null,
+    markers: null,
+  } satisfies Asked;
+  const others: Asked[] = [
     { ...first, endpoint: "/v1/search" },
     { ...first, service: "search" },
     { ...first, model: null },
     { ...first, country: "DE" },
     { ...first, ipHash: "00fe" },
-    { ...first, priceVersion: null },
+    { ...first, priceVersion: undefined },
+    { ...first, markers: ["0011"] },
+    { ...first, run },
+    { ...first, run: { ...run, step: "plan" } },
   ];
   const texts = new KeyTexts("acct_a", "key_b");
-  for (const metadata of others.flatMap((other) => [first, { ...first }, other, first])) {
-    const text = metadataText(metadata);
-    expect(texts.of(metadata)).toEqual({ metadata: text, text: `acct_a\tkey_b\t${text}` });
+  for (const one of others.flatMap((other) => [first, { ...first }, other, first])) {
+    const { markers, priceVersion = null, ...same } = { ...first, ...one };
+    const marker = markers?.[0];
+    const text = metadataText({
+      ...same,
+      priceVersion,
+      marker,
+      run: one.run?.id,
+      step: one.run?.step,
+    });
+    const made = texts.of(ask("key_b", usd("1"), one), marker);
+    expect(made).toEqual({ metadata: text, text: `acct_a\tkey_b\t${text}` });
   }
 });

@@ -10,6 +10,7 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 import { expectSound, logOf } from "../../support/stores/ledger-checks.ts";
 import { testRedisUrl } from "../../support/stores/services.ts";
 import {
+  ASKED,
   ask,
   openAccount,
   openAccountAlone,
@@ -152,14 +153,9 @@ test("a repeated report counts once, even if an older release deleted its count"
   await refused(1);
   const minute = Math.floor(clock.ms / 60_000);
   const sent = { keys, minute, refusals: 7, account: row.id, keyId, name: "one" };
-  await scripts.run(countRefused, {
-    ...sent,
-    metadata: metadataText(ask(keyId, usd("0")).metadata),
-  });
-  await scripts.run(countRefused, {
-    ...sent,
-    metadata: metadataText(ask(keyId, usd("0")).metadata),
-  });
+  const metadata = metadataText(ASKED);
+  await scripts.run(countRefused, { ...sent, metadata });
+  await scripts.run(countRefused, { ...sent, metadata });
   await scripts.redis.hdel(keys.refused, `${row.id}|${keyId}|${minute}`);
   clock.ms += 60_000;
   expect(await scripts.run(summarise, { keys, nowMs: clock.ms })).toBe(1);

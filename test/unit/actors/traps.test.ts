@@ -76,9 +76,7 @@ test("an older Redis that kept writing is found by the flush, and the ledger win
 test("an entry that Postgres refuses stops no other entry, and its money counts", async () => {
   await using world = await openWorld();
   const account = await openAccount(world, { paid: "10" });
-  const metadata = { endpoint: "/v1/x", service: "models", model: "a\u0000b" } as const;
-  const more = { country: null, ipHash: null, priceVersion: null };
-  const bad = await hold(account, usd("6"), { metadata: { ...metadata, ...more } });
+  const bad = await hold(account, usd("6"), { endpoint: "/v1/x", model: "a\u0000b" });
   await bad.settle(usd("6"), DONE);
   await spend(account, "1");
   await world.flush();

@@ -9,7 +9,6 @@ import { random } from "../../support/random.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { addToRecord, damageLedger, foundAtOnce } from "../../support/stores/audit-lab.ts";
 import {
-  ask,
   DONE,
   hold,
   openAccountAlone,
@@ -55,8 +54,8 @@ async function wholeAccount(world: World): Promise<TestAccount> {
     await (await hold(account, usd("5"))).settle(usd(cost), { ...DONE, cachedTokens: 2 });
   }
   await (await hold(account, usd("1"))).release(DONE);
-  const metadata = { ...ask(account.keyId, usd("1")).metadata, service: "mail", model: null };
-  const mail = await hold(account, usd("1"), { metadata, freeEligible: false });
+  const mailed = { service: "mail", model: null, freeEligible: false } as const;
+  const mail = await hold(account, usd("1"), mailed);
   await mail.settle(usd("0.5"), DONE);
   await sql`
     INSERT INTO mail_messages (id, account, request, hold, status, recipients, domains, cost,

@@ -129,8 +129,8 @@ test("beyond the bound of refused keys the brake leaves further ones to Redis", 
   const brake = new RefusalBrake(deps as unknown as ConstructorParameters<typeof RefusalBrake>[0]);
   const rate = { limit: 0, remaining: 0, resetSeconds: 1 };
   const refused = { code: "rate_limit_exceeded", rate } as const;
-  const of = (keyId: string) => ({ request: { keyId } }) as RefusedKey;
-  const isRefused = (keyId: string) => brake.refuse(of(keyId).request) !== null;
+  const of = (keyId: string) => ({ keyId }) as RefusedKey;
+  const isRefused = (keyId: string) => brake.refuse(ask(keyId, usd("0")).call) !== null;
   for (let key = 0; key < REFUSED_KEYS_MAX; key += 1) brake.note(of(`key_${key}`), refused);
   brake.note(of("key_more"), refused);
   expect([isRefused("key_0"), isRefused("key_more")]).toEqual([true, false]);

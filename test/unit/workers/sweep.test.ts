@@ -7,7 +7,7 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { found } from "../../support/stores/audit-lab.ts";
 import {
-  ask,
+  ASKED,
   balances,
   DONE,
   hold,
@@ -108,7 +108,7 @@ test("refused requests beyond those with rows become one summary of the ended mi
   await account.actor.applyOperations();
   const minute = Math.floor(Date.now() / 60_000) - 1;
   const field = `${account.row.id}|${account.keyId}|${minute}`;
-  const metadata = metadataText(ask(account.keyId, usd("1")).metadata);
+  const metadata = metadataText(ASKED);
   const count = REFUSED_ROWS_PER_MINUTE + 23;
   await world.redis.hset(account.actor.keys.refused, field, count, `${field}|metadata`, metadata);
   expect((await sweep()).summaries).toBe(1);

@@ -95,12 +95,8 @@ export const keyRateSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, usd("9000"))).toBe("insufficient_credits");
       const first = ask(mine.keyId, usd("9000"), { tentative: true });
       expect(await mine.actor.admit(first)).toMatchObject({ verdict: "short" });
-      const second = await mine.actor.admit({
-        ...first,
-        bound: CENT,
-        tentative: false,
-        counted: true,
-      });
+      const terms = { ...first.terms, bound: CENT, tentative: false, counted: true };
+      const second = await mine.actor.admit({ ...first, terms });
       if (second.verdict !== PASSED) throw new Error(second.verdict);
       expect(second.rate).toMatchObject({ limit: 4, remaining: 1 });
       await second.hold.settle(CENT, DONE);
@@ -176,8 +172,8 @@ export const keyRateSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, CENT)).toBe(PASSED);
       const first = ask(mine.keyId, CENT, { tokens: 101, tentative: true });
       expect(await mine.actor.admit(first)).toMatchObject({ verdict: "short" });
-      const again = { ...first, tokens: 100, tentative: false, counted: true };
-      expect(await mine.actor.admit(again)).toMatchObject({ verdict: PASSED });
+      const terms = { ...first.terms, tokens: 100, tentative: false, counted: true };
+      expect(await mine.actor.admit({ ...first, terms })).toMatchObject({ verdict: PASSED });
     });
 
     test("each key has its own counts; a change binds the next call of every process", async () => {

@@ -1,12 +1,12 @@
 // Tests the limits in time of an account's calls besides the request window of a key.
 
 import { describe, expect, test } from "bun:test";
-import type { AdmissionRequest, Decision, Hold, Limit } from "../../../../actors/account.ts";
+import type { Decision, Hold, Limit } from "../../../../actors/account.ts";
 import { ApiError } from "../../../../src/core/errors.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import { createTestKey, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
+import { type Asked, ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NOON = "2031-03-15T12:00:00.000Z";
@@ -30,7 +30,7 @@ const DAY: Limit = { name: "recipients", kind: "day", max: 50, weight: 3, code: 
 async function call(
   account: TestAccount,
   limits: readonly Limit[],
-  more: Partial<AdmissionRequest> = {},
+  more: Asked = {},
 ): Promise<Decision> {
   const asked = ask(account.keyId, usd("0"), { limits: () => limits, ...more });
   return await account.actor.admit(asked);

@@ -1,19 +1,25 @@
 // Tests which refusal a caller gets when several apply: the first of the error table.
 
 import { describe, expect, test } from "bun:test";
-import type { AdmissionRequest } from "../../../../actors/account.ts";
 import { deriveTier, type Scope } from "../../../../src/core/access/limits.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../../src/core/errors.ts";
 import { changeKey } from "../../../../src/store/accounts/account-keys.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { ask, openAccount, usd, type World, walletOf } from "../../../support/stores/world.ts";
+import {
+  type Asked,
+  ask,
+  openAccount,
+  usd,
+  type World,
+  walletOf,
+} from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 /** Makes a code apply to the last call of an account. */
 interface Cause {
   readonly terms?: AccountTerms;
-  readonly call?: Partial<AdmissionRequest>;
+  readonly call?: Asked;
   readonly ownCap?: bigint;
   readonly state?: { readonly state: "suspended"; readonly stateReason: string };
   readonly fillsWindow?: true;
@@ -74,7 +80,7 @@ async function refusalCodeFor(world: World, causes: readonly Cause[]): Promise<s
     await world.store.change(account.row, { ownCap: usd("1") }, new Date());
   }
   const allowed = { clientIp: "10.1.1.1" };
-  const probe = async (more: Partial<AdmissionRequest>) => {
+  const probe = async (more: Asked) => {
     const admission = await account.actor.admit(ask(account.keyId, usd("0"), more));
     if (admission.verdict === "short") throw new Error("short");
     return admission;

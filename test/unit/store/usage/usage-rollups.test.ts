@@ -17,6 +17,7 @@ import { type JournalLab, METADATA, openJournalLab } from "../../../support/stor
 import { sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { testRedisUrl } from "../../../support/stores/services.ts";
 import {
+  ASKED,
   ask,
   DONE,
   hold,
@@ -125,9 +126,8 @@ test("a row that stands for many refused requests counts as that many", async ()
   const minute = Math.floor(clock.ms / 60_000) - 2;
   await mine.actor.applyOperations();
   const field = `${mine.row.id}|${mine.keyId}|${minute}`;
-  const { metadata } = ask(mine.keyId, usd("1"));
   const { refused } = mine.actor.keys;
-  await world.redis.hset(refused, field, 137, `${field}|metadata`, metadataText(metadata));
+  await world.redis.hset(refused, field, 137, `${field}|metadata`, metadataText(ASKED));
   await sweepExpired({ scripts: world.accounts.scripts, ...clock.options });
   await world.flush();
   const rows = await rollups(world.database, mine.row.number);

@@ -1,6 +1,6 @@
 // POST /v1/moderations, as OpenAI has it: free, where a provider of the operator has it (D-690).
 
-import type { AdmissionRequest } from "../../../../../actors/account.ts";
+import type { CallTerms } from "../../../../../actors/account.ts";
 import { takeHold } from "../../../../calls/admission.ts";
 import { NO_COST, outcomeOf } from "../../../../calls/call.ts";
 import { firstAnswer } from "../../../../calls/first-answer.ts";
@@ -87,7 +87,7 @@ export interface ModerationCall {
   /** Several if the caller names none; the first one is asked. */
   readonly models: readonly [ModelEntry, ...ModelEntry[]];
   readonly asked: OtherCall<readonly ModerationResult[]>;
-  readonly chosenFor?: AdmissionRequest["chosenFor"];
+  readonly chosenFor?: CallTerms["chosenFor"];
 }
 
 /** The call of a body. Throws `not_found` where no provider has moderations. */

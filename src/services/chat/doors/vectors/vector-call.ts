@@ -1,8 +1,8 @@
 // The life of a call for embeddings or ranks: hold, answer, bill.
 
-import type { Funds, Hold, Settlement } from "../../../../../actors/account.ts";
+import type { CallTerms, Funds, Hold, Settlement } from "../../../../../actors/account.ts";
 import { admit } from "../../../../calls/admission.ts";
-import type { Call, CallTerms } from "../../../../calls/call.ts";
+import type { Call } from "../../../../calls/call.ts";
 import { firstAnswer } from "../../../../calls/first-answer.ts";
 import {
   giveBack,
