@@ -20,15 +20,23 @@ const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
 const LF = 10;
 const CR = 13;
 const NOT_FOUND = -1;
-/** The beginnings of the header lines that every response is searched for. */
-const BEGINNINGS: ReadonlyMap<string, string> = new Map(
-  ["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"].map(
-    (name) => [name, `\n${name}:`],
-  ),
-);
+/** The ends of the last two lines of a head; the empty line ends in CRLF, or in LF alone. */
+const EMPTY_LINE = Buffer.from("\n\r\n");
+const BARE_EMPTY_LINE = Buffer.from("\n\n");
+/** The headers that every response is searched for. Most responses have two of them. */
+const USUAL_NAMES = [
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "content-length",
+  "content-encoding",
+];
+const USUAL: ReadonlySet<string> = new Set(USUAL_NAMES);
+const USUAL_LINES = linesOf(USUAL_NAMES);
 
-function beginningOf(name: string): string {
-  return BEGINNINGS.get(name) ?? `\n${name}:`;
+/** Matches the beginnings of these header lines, in letters of either case. */
+function linesOf(names: readonly string[]): RegExp {
+  return new RegExp(`\\n(${names.map((name) => RegExp.escape(name)).join("|")}):`, "gi");
 }
 
 export interface ResponseHead {
@@ -38,35 +46,37 @@ export interface ResponseHead {
   readonly keepMs: number;
 }
 
-/** Finds headers when they are asked for: most never are. */
+/** Finds the usual headers in one pass, and others when they are asked for: most never are. */
 export class HeaderTable implements ResponseHeaders {
   readonly #head: string;
-  readonly #lowerCase: string;
+  readonly #usual: ReadonlyMap<string, string>;
 
   constructor(head: string) {
     this.#head = head;
-    this.#lowerCase = head.toLowerCase();
+    this.#usual = valuesIn(head, USUAL_LINES);
   }
 
   get(name: string): string | null {
-    const start = beginningOf(name);
-    let at = this.#lowerCase.indexOf(start);
-    if (at === NOT_FOUND) return null;
-    let values = this.#lineFrom(at + start.length);
-    for (;;) {
-      at = this.#lowerCase.indexOf(start, at + 1);
-      if (at === NOT_FOUND) return values;
-      values += `, ${this.#lineFrom(at + start.length)}`;
-    }
+    const values = USUAL.has(name) ? this.#usual : valuesIn(this.#head, linesOf([name]));
+    return values.get(name) ?? null;
   }
 
   has(name: string): boolean {
-    return this.#lowerCase.includes(beginningOf(name));
+    return this.get(name) !== null;
   }
+}
 
-  #lineFrom(start: number): string {
-    return this.#head.slice(start, this.#head.indexOf("\n", start)).trim();
+/** The values of the header lines with these beginnings, by their names in lower case. */
+function valuesIn(head: string, lines: RegExp): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (let line = lines.exec(head); line !== null; line = lines.exec(head)) {
+    const name = line[1]?.toLowerCase() ?? "";
+    const start = lines.lastIndex;
+    const value = head.slice(start, head.indexOf("\n", start)).trim();
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before}, ${value}`);
   }
+  return values;
 }
 
 /**
@@ -75,11 +85,15 @@ export class HeaderTable implements ResponseHeaders {
  */
 export function endOfHead(bytes: Buffer, seen = 0): number {
   // The first line break of an end like LF CR LF may be among the bytes already seen.
-  for (
-    let at = bytes.indexOf(LF, Math.max(0, seen - 2));
-    at !== NOT_FOUND;
-    at = bytes.indexOf(LF, at + 1)
-  ) {
+  const from = Math.max(0, seen - 2);
+  const end = bytes.indexOf(EMPTY_LINE, from);
+  const isFirst = end !== NOT_FOUND && bytes.lastIndexOf(BARE_EMPTY_LINE, end) < from;
+  return isFirst ? end + EMPTY_LINE.length : endOfAnyHead(bytes, from);
+}
+
+/** Looks at each line break, for servers that end lines in LF alone. */
+function endOfAnyHead(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(LF, from); at !== NOT_FOUND; at = bytes.indexOf(LF, at + 1)) {
     const next = bytes[at + 1] === CR ? at + 2 : at + 1;
     if (bytes[next] === LF) return next + 1;
   }
