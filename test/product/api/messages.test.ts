@@ -219,6 +219,34 @@ describe("a server of chat completions", () => {
     });
   });
 
+  test("names the marks of a cache wherever they stand, for it gets none of them", async () => {
+    const cache_control = { type: "ephemeral" };
+    const text = { type: "text", text: "hello", cache_control };
+    const document = { type: "document", source: { type: "content", content: [text] } };
+    const found = { type: "search_result", source: "a", title: "A", content: [text] };
+    const result = { type: "tool_result", tool_use_id: "toolu_0", content: [text, found] };
+    for (const [block, name] of [
+      [{ ...result, content: [text] }, "messages[].content[].content[].cache_control"],
+      [
+        { ...result, content: [{ ...found, content: [text] }] },
+        "messages[].content[].content[].content[].cache_control",
+      ],
+      [found, "messages[].content[].content[].cache_control"],
+      [document, "messages[].content[].source.content[].cache_control"],
+    ] as const) {
+      chat.queue(chatWhole({ content: "42" }));
+      const called = { type: "tool_use", id: "toolu_0", name: "Read", input: {} };
+      const messages = [
+        { role: "assistant", content: [called] },
+        { role: "user", content: [block] },
+      ];
+      const body = { model: "chat-test", max_tokens: 10, tools: [TOOL], messages };
+      const response = await world.post(account, body);
+      const { svc } = (await response.json()) as { svc: { ignored?: readonly string[] } };
+      expect(svc.ignored).toEqual([name]);
+    }
+  });
+
   test("streams: its deltas become blocks in Anthropic's order", async () => {
     const call = (index: number, id: string, input: string) => ({
       tool_calls: [{ index, id, type: "function", function: { name: "Read", arguments: input } }],

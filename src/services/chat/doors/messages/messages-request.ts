@@ -107,6 +107,11 @@ const LOST = ["cache_control", "context_management", "top_k", "thinking"] as con
 /** Names of fields at any depth that servers of another form do not get. */
 const deepFields = unknownFieldsOf(MessagesBody, [
   "messages[].content[].cache_control",
+  // Of the blocks in the result of a tool, in a result of a search, and in a document.
+  "messages[].content[].content[].cache_control",
+  "messages[].content[].content[].content[].cache_control",
+  "messages[].content[].content[].source.content[].cache_control",
+  "messages[].content[].source.content[].cache_control",
   "system[].cache_control",
   "tools[].cache_control",
 ]);
