@@ -47,10 +47,13 @@ export const READERS_TITLES: Readonly<Record<Readers, string>> = {
 };
 
 /** The pages for each group of readers, as far as any are shown. */
-export function byReaders({ pages }: SiteTerms): (readonly [Readers, readonly LibraryPage[]])[] {
+export function byReaders(
+  { pages }: SiteTerms,
+  isWanted: (page: LibraryPage) => boolean = ({ isListed }) => isListed,
+): (readonly [Readers, readonly LibraryPage[]])[] {
   return READERS.map(
     (readers) =>
-      [readers, pages.filter((page) => page.isListed && page.readers === readers)] as const,
+      [readers, pages.filter((page) => isWanted(page) && page.readers === readers)] as const,
   ).filter(([, group]) => group.length > 0);
 }
 

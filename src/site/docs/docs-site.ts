@@ -194,7 +194,8 @@ ${found.length === 0 ? html`<p role="status">${none}</p>` : html`<ol class="all"
 function llmsText(terms: SiteTerms): string {
   const { brand, origin } = terms;
   const base = origin ?? "";
-  const groups = byReaders(terms).map(([readers, pages]) => {
+  const isWanted = ({ isListed, readers }: LibraryPage) => isListed || readers === "customers";
+  const groups = byReaders(terms, isWanted).map(([readers, pages]) => {
     const rows = pages.map(
       ({ slug, title, about }) =>
         `- [${inBrand(title, brand)}](${base}${DOCS}/${slug}.md): ${inBrand(about, brand)}`,

@@ -19,9 +19,11 @@ let library: readonly LibraryPage[] | null = null;
 
 /** All pages, in the order of their navigation; read at the first use. */
 export function allPages(): readonly LibraryPage[] {
-  library ??= pageEntries({ docs: namesIn("docs"), decisions: namesIn("docs/decisions") }).map(
-    read,
-  );
+  library ??= pageEntries({
+    docs: namesIn("docs"),
+    clients: namesIn("docs/clients"),
+    decisions: namesIn("docs/decisions"),
+  }).map(read);
   return library;
 }
 

@@ -12,13 +12,15 @@ export interface PageEntry {
   /** The path of its Markdown in the project. */
   readonly file: string;
   readonly readers: Readers;
-  /** False if only other pages lead to it. */
+  /** False if only other pages lead to it, and for customers also the list for models. */
   readonly isListed: boolean;
 }
 
 export const DOCS = "/docs";
 const FOLDER = "docs/";
 const DECISIONS = "docs/decisions/";
+/** One page for each client, which people find by its name (D-873). */
+const CLIENTS = "docs/clients/";
 
 const LISTED: Readonly<Record<Readers, readonly string[]>> = {
   customers: [
@@ -89,11 +91,12 @@ export const SERVED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * All pages of the project, given the names of the files in docs/ and docs/decisions/. A page that
- * the list does not have is for operators, so that no stranger reads it by mistake.
+ * All pages of the project, given the names of the files in docs/ and two folders below it. A page
+ * that the list does not have is for operators, so that no stranger reads it by mistake.
  */
 export function pageEntries(found: {
   readonly docs: readonly string[];
+  readonly clients: readonly string[];
   readonly decisions: readonly string[];
 }): readonly PageEntry[] {
   const listed = READERS.flatMap((readers) =>
@@ -106,6 +109,9 @@ export function pageEntries(found: {
       .filter((file) => /\.md$/.test(file) && !known.has(file));
   return [
     ...listed,
+    ...unknown(found.clients, CLIENTS).map((file) =>
+      entryOf(file, { readers: "customers", isListed: false }),
+    ),
     ...unknown(found.docs, FOLDER).map((file) =>
       entryOf(file, { readers: "operators", isListed: true }),
     ),
@@ -117,5 +123,6 @@ export function pageEntries(found: {
 
 function entryOf(file: string, more: Pick<PageEntry, "readers" | "isListed">): PageEntry {
   const name = file.startsWith(FOLDER) ? file.slice(FOLDER.length) : file;
-  return { slug: SLUGS[file] ?? name.replace(/\.md$/, "").toLowerCase(), file, ...more };
+  const slug = name.replace(/\.md$/, "").replace(/^clients\//, "use-with-");
+  return { slug: SLUGS[file] ?? slug.toLowerCase(), file, ...more };
 }

@@ -15,7 +15,7 @@ describe.skipIf(!canRun)("a reader of the documentation", () => {
     await page.getByRole("link", { name: "Your first call" }).first().click();
     await page.waitForURL(/\/docs\/first-call$/);
     await visitor.inspect("docs-first-call");
-    for (const slug of ["clients", "faq"]) {
+    for (const slug of ["clients", "use-with-codex", "faq"]) {
       await page.goto(`${running.url}/docs/${slug}`);
       await visitor.inspect(`docs-${slug}`);
     }
@@ -48,7 +48,7 @@ describe.skipIf(!canRun)("a reader of the documentation", () => {
     const { page, context } = visitor;
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const copied = () => page.evaluate("navigator.clipboard.readText()");
-    await page.goto(`${running.url}/docs/clients`);
+    await page.goto(`${running.url}/docs/use-with-claude-code`);
     await visitor.button("Copy as Markdown").click();
     await visitor.button("Copied").waitFor();
     const text = await copied();

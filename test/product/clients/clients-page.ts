@@ -1,10 +1,12 @@
-// Reads the settings that docs/clients.md has for people, with the address of a product in them.
+// Reads the settings that docs/clients/ has for people, with the address of a product in them.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 
-/** The placeholders of the page. */
+const FOLDER = join(PROJECT, "docs/clients");
+
+/** The placeholders of the pages. */
 const PAGE_URL = "http://127.0.0.1:8080";
 const PAGE_KEY = "svc_live_…";
 const PAGE_MODEL = "swift-1";
@@ -18,7 +20,7 @@ export interface PageSettings {
   readonly model: string;
 }
 
-export interface PageSection {
+export interface ClientPage {
   /** Names and contents of the files that a person writes. */
   readonly files: readonly (readonly [string, string])[];
   /** The command that a person types; null without one. */
@@ -27,12 +29,12 @@ export interface PageSection {
   readonly programs: readonly string[];
 }
 
-/** The section of a client, for this product. */
-export function sectionOf(name: string, { url, key, model }: PageSettings): PageSection {
-  const page = readFileSync(join(PROJECT, "docs/clients.md"), "utf8");
-  const section = page.split(/^## /m).find((one) => one.startsWith(`${name}\n`));
-  if (section === undefined) throw new Error(`docs/clients.md has no section '${name}'`);
-  const text = section
+/** The page of a client, for this product. */
+export function clientPageOf(name: string, { url, key, model }: PageSettings): ClientPage {
+  const pages = readdirSync(FOLDER).map((file) => readFileSync(join(FOLDER, file), "utf8"));
+  const page = pages.find((one) => one.startsWith(`# Use it with ${name}\n`));
+  if (page === undefined) throw new Error(`docs/clients/ has no page for '${name}'`);
+  const text = page
     .replaceAll(PAGE_URL, url)
     .replaceAll(PAGE_KEY, key)
     .replaceAll(PAGE_MODEL, model);

@@ -19,7 +19,7 @@ import {
 import { type Product, startProduct } from "../../support/product/product.ts";
 import { type OrMissing, prepareGo, preparePython } from "../../support/product/toolchains.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { sectionOf } from "./clients-page.ts";
+import { clientPageOf } from "./clients-page.ts";
 import { type ObligingUpstream, SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";
 import { CHECKS, type CheckResult, type ClientRow } from "./table.ts";
 
@@ -48,7 +48,7 @@ interface Client {
   readonly argument?: string;
   /** Null for a suite that names its checks itself. */
   readonly checks: readonly string[] | null;
-  /** The section of docs/clients.md whose program is run, too. */
+  /** The client of docs/clients/ whose program is run, too. */
   readonly page?: string;
 }
 
@@ -295,7 +295,7 @@ class ClientRun {
     const { client, program } = this.#run;
     const url = this.#world.product.api(0).url;
     const model = modelOf(client.toolchain);
-    const { programs } = sectionOf(client.page ?? "", { url, key, model });
+    const { programs } = clientPageOf(client.page ?? "", { url, key, model });
     const runs = programs.map(async (text) => {
       const asText = client.toolchain === "python" ? ["-c", text] : ["--eval", text];
       const { out, problems } = await this.#start([program, ...asText], {});

@@ -148,7 +148,11 @@ describe("a page", () => {
 });
 
 test("a page that the list does not have is for operators", () => {
-  const entries = pageEntries({ docs: ["new.md", "README.md", "openapi.json"], decisions: [] });
+  const entries = pageEntries({
+    docs: ["new.md", "README.md", "openapi.json"],
+    clients: [],
+    decisions: [],
+  });
   expect(entries.filter(({ slug }) => slug === "new")).toEqual([
     { slug: "new", file: "docs/new.md", readers: "operators", isListed: true },
   ]);
@@ -207,11 +211,22 @@ Stays too.
   });
 });
 
+test("each client has a page, which overview, search and lists for machines lead to", async () => {
+  const app = site(ACME);
+  const name = "use-with-codex";
+  expect(await read(app, `/docs/${name}`)).toContain("<title>Use it with Codex - Acme AI</title>");
+  expect(await read(app, "/docs/clients")).toContain(`href="/docs/${name}"`);
+  expect(await read(app, "/docs/find?q=codex")).toContain(`href="/docs/${name}`);
+  expect(await read(app, "/llms.txt")).toContain(`${ORIGIN}/docs/${name}.md`);
+  expect(await read(app, "/sitemap.xml")).toContain(`<loc>${ORIGIN}/docs/${name}</loc>`);
+  expect(await read(app, "/docs/faq")).not.toContain(name);
+});
+
 test("commands of pages for customers have the address of the service", async () => {
-  const html = await read(site(ACME), "/docs/clients");
+  const html = await read(site(ACME), "/docs/use-with-claude-code");
   expect(html).toContain(`ANTHROPIC_BASE_URL=${ORIGIN}\n`);
   expect(html).not.toContain("127.0.0.1");
   // Without an address of its own the script of the page fills it in.
-  const unknown = await read(site(ACME, null), "/docs/clients");
+  const unknown = await read(site(ACME, null), "/docs/use-with-claude-code");
   expect(unknown).toContain('<article data-origin="http://127.0.0.1:8080">');
 });

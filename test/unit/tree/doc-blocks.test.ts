@@ -24,8 +24,13 @@ import { serviceAccountAt } from "../../support/fakes/wire/wire-forms.ts";
 const WHOLE_PAGES: Readonly<Record<string, string>> = {
   "CONTRIBUTING.md": "test/product/walkthrough/contributing.test.ts",
   "docs/webhooks.md": "test/unit/core/webhook-examples.test.ts",
-  "docs/clients.md": "test/product/clients/clients-page.ts",
 };
+/** The suites that run a client as its page says; each client is named as in the page's title. */
+const CLIENT_PAGE = /^docs\/clients\//;
+const CLIENT_SUITES = [
+  "test/product/clients/agents/agents.ts",
+  "test/product/clients/run-clients.ts",
+];
 const REASON_LENGTH_MIN = 15;
 const REQUEST_ID = "req_0351Ki6Po6Ze8c7RSniYDy";
 const NOW = Date.parse("2026-11-28");
@@ -64,6 +69,7 @@ function proofOf(block: DocBlock): string | null {
   if (isGenerated) return "npm run docs";
   const [, kind, words = ""] = /^(tested|not run): (.*)$/.exec(comment) ?? [];
   if (kind === "not run") return words.length < REASON_LENGTH_MIN ? null : words;
+  if (CLIENT_PAGE.test(page)) return CLIENT_SUITES.find((file) => runsClient(file, page)) ?? null;
   const file = kind === "tested" ? words : WHOLE_PAGES[page];
   if (file !== undefined) return isAbout(file, page) ? file : null;
   const isProven = [isText, isJson, isProgram, areCommands].some((is) => is(block));
@@ -74,6 +80,12 @@ function proofOf(block: DocBlock): string | null {
 function isAbout(file: string, page: string): boolean {
   const path = join(PROJECT, file);
   return existsSync(path) && readFileSync(path, "utf8").includes(basename(page));
+}
+
+function runsClient(file: string, page: string): boolean {
+  const [, name = ""] =
+    /^# Use it with (.*)$/m.exec(readFileSync(join(PROJECT, page), "utf8")) ?? [];
+  return readFileSync(join(PROJECT, file), "utf8").includes(`"${name}"`);
 }
 
 test("every code block is proven, or says why not", () => {

@@ -1,4 +1,4 @@
-// The agents of others that are tried, in exact versions. docs/clients.md has their settings; what
+// The agents of others that are tried, in exact versions. docs/clients/ has their settings; what
 // stands here is only what a run without a person needs besides.
 
 /** A call of one of an agent's own tools, which the scripted model makes. */
@@ -9,7 +9,7 @@ export interface Step {
 
 export interface Agent {
   readonly name: string;
-  /** Its heading in docs/clients.md; by default its name. */
+  /** Its name in docs/clients/; by default its name. */
   readonly page?: string;
   /** The model that it asks for, where its name decides how the agent calls tools. */
   readonly model?: string;

@@ -1,4 +1,4 @@
-// Runs agents of others, with the settings that docs/clients.md has for people, against a started
+// Runs agents of others, with the settings that docs/clients/ has for people, against a started
 // product: each edits a file, pays what its replies cost, and shows refusals in words (D-684).
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { homeFolder } from "../../../../scripts/local/home.mjs";
 import { temporaryFolder } from "../../../../scripts/local/processes.mjs";
 import { revokeKey } from "../../../../src/accounts/administration.ts";
 import { type Product, startProduct } from "../../../support/product/product.ts";
-import { sectionOf } from "../clients-page.ts";
+import { clientPageOf } from "../clients-page.ts";
 import type { CheckResult, ClientRow } from "../table.ts";
 import { AGENT_PRICES, type AgentModel, REPLY_USD, startAgentModel } from "./agent-model.ts";
 import { AGENTS, type Agent, CODEX_MODELS, NEW_TEXT, OLD_TEXT } from "./agents.ts";
@@ -106,7 +106,7 @@ class AgentRun {
     return { results, charged: String(spent) };
   }
 
-  /** Runs the agent as its section of the page says, in a folder with the file. */
+  /** Runs the agent as its page says, in a folder with the file. */
   async #run(key: string, model = this.#agent.model ?? MODEL): Promise<Shown> {
     const { name, page = name } = this.#agent;
     const folder = temporaryFolder("farebox-agent-");
@@ -114,12 +114,12 @@ class AgentRun {
     writeFileSync(file, OLD_TEXT);
     this.model.script(this.#agent.steps, file);
     const { url } = this.product.api(0);
-    const { files, command } = sectionOf(page, { url, key, model });
+    const { files, command } = clientPageOf(page, { url, key, model });
     for (const [at, text] of files) {
       mkdirSync(dirname(join(folder.path, at)), { recursive: true });
       writeFileSync(join(folder.path, at), text);
     }
-    if (command === null) throw new Error(`The section '${page}' has no command`);
+    if (command === null) throw new Error(`The page of '${page}' has no command`);
     const startMs = performance.now();
     const script = `${command.trim()} ${this.#agent.unattended}`;
     const child = Bun.spawn(["bash", "-c", script], {
