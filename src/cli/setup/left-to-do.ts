@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { isLoopback } from "../../core/loopback.ts";
+import { DEFAULT_PRESET } from "../../services/chat/models/provider-presets.ts";
 import type { Environment } from "../../settings/environment.ts";
 import type { Stores } from "../stores.ts";
 import type { Draft } from "./draft.ts";
@@ -52,10 +53,10 @@ function starting(draft: Draft, { problem, isApplied }: Found, files: Files): st
   return [
     ...(problem === "not running" ? ["Start it: npm start"] : []),
     ...(problem === "not migrated" ? ["Make the tables: farebox migrate"] : []),
+    ...(isChanged ? [giving(files), ...shadowed(draft, files)] : []),
     ...(problem === null && isChanged
       ? ["Start all processes again: they read the new settings only then"]
       : []),
-    ...(isChanged ? [giving(files), ...shadowed(draft, files)] : []),
     ...(isFileUnused ? [`Put the file in force: farebox config apply ${files.path}`] : []),
   ];
 }
@@ -94,6 +95,9 @@ function selling(draft: Draft, { path }: Files): string[] {
     routes.some((route) => draft.at("providers", route.provider) !== undefined),
   );
   if (sold.length > 0) return [];
+  if (provider === DEFAULT_PRESET) {
+    return [`Write the models to sell, and their prices, into ${path} (docs/configuration.md)`];
+  }
   return [`Sell a model: farebox prices import ${path} --add ${provider}/NAME`];
 }
 

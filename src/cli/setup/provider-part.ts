@@ -6,6 +6,7 @@ import { PACKAGE_LISTS, readPackageList } from "../../annexes/prices/package-lis
 import { additions, type ChatFile } from "../../annexes/prices/price-proposals.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
 import {
+  DEFAULT_PRESET,
   PRESET_NAMES,
   PROVIDER_PRESETS,
   type PresetName,
@@ -41,12 +42,14 @@ export async function askProviders(asker: Asker, draft: Draft, deps: ProviderDep
   });
   for (const name of presetsIn(answer ?? "")) {
     const isSet = await askServer(name, asker, { draft, deps });
-    if (isSet) await askModels(name, asker, { draft, deps });
+    // No price list has the models of a server of one's own.
+    if (isSet && name !== DEFAULT_PRESET) await askModels(name, asker, { draft, deps });
   }
 }
 
 function presetsIn(text: string): PresetName[] {
-  const words = text.split(",").map((word) => word.trim().toLowerCase());
+  // The answers of a script have underscores in place of dashes.
+  const words = text.split(",").map((word) => word.trim().toLowerCase().replaceAll("_", "-"));
   return words
     .filter((word) => word !== "")
     .map((word) => {

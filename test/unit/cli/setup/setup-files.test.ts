@@ -87,7 +87,7 @@ test("a file of the environment that hides a new secret is named", async () => {
   using server = startModelServer();
   lab.write("old", "sk-old-0123456789");
   const { code, out } = await lab.script(["providers"], {
-    FAREBOX_SETUP_PROVIDERS: "openai-compatible",
+    FAREBOX_SETUP_PROVIDERS: "openai_compatible",
     FAREBOX_SETUP_OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
     FAREBOX_SETUP_OPENAI_COMPATIBLE_KEY: KEY,
     OPENAI_COMPATIBLE_API_KEY_FILE: lab.path("old"),

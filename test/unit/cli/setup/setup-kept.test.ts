@@ -63,8 +63,6 @@ test("a person gets past servers that are away by keeping what is set", async ()
     ["Providers of models", ""],
     ["Address of the openai-compatible server", ""],
     ["(not shown) [as it is set]", ""],
-    ["in percent [20]", ""],
-    ["Models of openai-compatible to sell", ""],
     ["Secret key (not shown)", ""],
     ["Signing secret", ""],
     ["come back to", ""],

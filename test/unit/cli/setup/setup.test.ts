@@ -23,8 +23,6 @@ test("a person answers on a terminal: settings are written, the operator gets a 
     ["Key of openai-compatible (not shown) [none]", "sk-wrong-0123456789"],
     ["Address of the openai-compatible server", server.baseUrl],
     ["Key of openai-compatible (not shown) [none]", KEY],
-    ["in percent [20]", ""],
-    ["Models of openai-compatible to sell", ""],
     ["Secret key (not shown) [none]", ""],
     ["Mail server", ""],
     ["as the first operator [none]", "ada@kettle.example"],
@@ -36,6 +34,9 @@ test("a person answers on a terminal: settings are written, the operator gets a 
   expect(output).toContain("openai-compatible takes the key and has 3 models");
   expect(output).toMatch(/This link signs ada@kettle\.example in once.*\n.*http:\/\/127/);
   expect(output).toContain("farebox setup mail");
+  expect(output).toContain(
+    "- Write the models to sell, and their prices, into farebox.config.json",
+  );
   for (const key of [KEY, "sk-wrong"]) expect(output).not.toContain(key);
   expect(lab.configuration()).toEqual({
     providers: {
@@ -43,7 +44,6 @@ test("a person answers on a terminal: settings are written, the operator gets a 
         base_url: server.baseUrl,
         provider: "openai-compatible",
         api_key_env: "OPENAI_COMPATIBLE_API_KEY",
-        markup_percent: "20",
       },
     },
     models: [],
@@ -64,8 +64,6 @@ test("a person answers on a terminal: settings are written, the operator gets a 
     ["with commas between [openai-compatible]", ""],
     ["Address of the openai-compatible server", ""],
     ["(not shown) [as it is set]", ""],
-    ["in percent [20]", ""],
-    ["Models of openai-compatible to sell", ""],
     ["Secret key (not shown) [none]", ""],
     ["Mail server", ""],
     ["one more operator [none]", ""],
