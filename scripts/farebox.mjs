@@ -116,7 +116,8 @@ function environmentOf(args) {
     );
   }
   const FAREBOX_DATA = dataFolder(home);
-  const CONSOLE_URL = given.CONSOLE_URL || runtime?.base_url;
+  // Browsers make passkeys for host names alone, and an operator's link asks for one (D-931).
+  const CONSOLE_URL = given.CONSOLE_URL || runtime?.base_url.replace("127.0.0.1", "localhost");
   const stores = { REDIS_URL, DATABASE_URL, CONSOLE_URL };
   // The setup must not take the keys of the sandbox for keys of the operator's.
   const payments = isSetup || namesProvider(given) ? {} : runtime?.payments;

@@ -177,18 +177,19 @@ async function startProxy({ engine, folder }: Chart): Promise<string> {
   return `http://${(await engine.must("inspect", "--format", format, PROXY)).trim()}`;
 }
 
+/** Runs a command of the tool, once more if this busy machine was too slow to connect it. */
 async function farebox(chart: Chart, ...args: readonly string[]): Promise<Record<string, unknown>> {
-  const pod = PODS[1];
-  const said = await chart.engine.must(
-    "exec",
-    `${pod}-pod-0-api`,
-    "bun",
-    "--no-env-file",
-    "scripts/container.ts",
-    ...args,
-    "--json",
-  );
-  return JSON.parse(said);
+  const command = ["bun", "--no-env-file", "scripts/container.ts", ...args, "--json"];
+  const inPod = ["exec", `${PODS[1]}-pod-0-api`, ...command];
+  let said = await chart.engine.podman(...inPod);
+  await until(`farebox ${args[0]} reaches the stores`, async () => {
+    if (!/"code":"(?:postgres|redis)_away"/.test(said.stdout)) return true;
+    said = await chart.engine.podman(...inPod);
+    return false;
+  });
+  if (said.exitCode !== 0)
+    throw new Error(`farebox ${args.join(" ")}: ${said.stdout}${said.stderr}`);
+  return JSON.parse(said.stdout);
 }
 
 async function makeKey(chart: Chart): Promise<string> {

@@ -16,12 +16,14 @@ const PACKAGES = ["ca-certificates", "redis-server", "postgresql-client"];
 const BASE_TAR = join(TOOLS, `${DEBIAN}.tar`);
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
+/** A Debian with certificates and OpenSSL, and the programs of the stand-ins. */
+export const DEBIAN_IMAGE = "localhost/farebox-debian:check";
 /** The image that stands in for that of Bun. */
 export const BUN_IMAGE = "localhost/farebox-base:check";
 export const OWN_IMAGE = "localhost/farebox:latest";
 
 /** Lays out the Debian that images are based on, once; takes a minute or two. */
-export async function ensureBase(): Promise<void> {
+async function ensureBase(): Promise<void> {
   if (existsSync(BASE_TAR)) return;
   mkdirSync(TOOLS, { recursive: true });
   const root = join(TOOLS, `${DEBIAN}-root`);
@@ -35,15 +37,21 @@ export async function ensureBase(): Promise<void> {
   await must(["rm", "-rf", root]);
 }
 
+/** Makes the image of that Debian, unless the engine has it. */
+export async function ensureDebian(engine: Engine): Promise<void> {
+  if ((await engine.podman("image", "exists", DEBIAN_IMAGE)).exitCode === 0) return;
+  await ensureBase();
+  await engine.must("import", "--quiet", BASE_TAR, DEBIAN_IMAGE);
+}
+
 /** Builds the base: that Debian, with the Bun of our packages. */
 export async function buildBase(engine: Engine): Promise<void> {
-  await ensureBase();
-  await engine.must("import", "--quiet", BASE_TAR, "localhost/farebox-debian:check");
+  await ensureDebian(engine);
   const bun = join(PROJECT, "node_modules/bun/bin/bun.exe");
   await build(engine, {
     image: BUN_IMAGE,
     files: { bun },
-    steps: ["FROM localhost/farebox-debian:check", "COPY --chmod=755 bun /usr/local/bin/bun"],
+    steps: [`FROM ${DEBIAN_IMAGE}`, "COPY --chmod=755 bun /usr/local/bin/bun"],
   });
 }
 

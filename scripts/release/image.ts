@@ -1,11 +1,51 @@
-// Builds the image of a release twice, and takes it only if both are the same.
+// Builds the image of a release twice, takes it only if both are the same, and checks the release
+// in a container.
 
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Engine } from "../deploy/engine.ts";
-import { BUN_IMAGE, buildBase, buildOwnImage } from "../deploy/images.ts";
+import {
+  BUN_IMAGE,
+  buildBase,
+  buildOwnImage,
+  DEBIAN_IMAGE,
+  ensureDebian,
+} from "../deploy/images.ts";
+import { PROJECT } from "../local/home.mjs";
 import type { BuiltImage } from "./files.ts";
 import { NotReleasable, type Source } from "./source.ts";
+
+/** A release that is signed and has an image. */
+export interface Released {
+  /** The folder of its files. */
+  readonly out: string;
+  readonly fingerprint: string;
+  readonly version: string;
+}
+
+/**
+ * Checks a signed release as a stranger would: in a container without a network, which has nothing
+ * but OpenSSL, the files of the release, and the program of the project that checks them. Also has
+ * the image of the release say its commands.
+ * @returns what the check said last
+ * @throws {Error} with all that was said, if the check fails
+ */
+export async function verifyInContainer(
+  engine: Engine,
+  { out, fingerprint, version }: Released,
+): Promise<string> {
+  await ensureDebian(engine);
+  const apart = ["run", "--rm", "--network", "none"];
+  const verify = `${join(PROJECT, "scripts/release/verify")}:/verify:ro`;
+  const volumes = ["--volume", `${resolve(out)}:/release:ro`, "--volume", verify];
+  const check = ["sh", "/verify", fingerprint, "/release"];
+  const said = await engine.must(...apart, ...volumes, DEBIAN_IMAGE, ...check);
+  const archive = join(out, `farebox-${version}-image.tar`);
+  await engine.must("rmi", "--force", `localhost/farebox:${version}`);
+  await engine.must("load", "--quiet", "--input", archive);
+  await engine.must(...apart, `localhost/farebox:${version}`, "--help");
+  return said.trimEnd().split("\n").at(-1) ?? "";
+}
 
 /**
  * Builds the image of unpacked source. Its files have the time of the commit.

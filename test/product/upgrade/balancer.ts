@@ -19,6 +19,7 @@ export async function startBalancer(): Promise<Balancer> {
   const sent = new Map<number, number>();
   const open = new Set<Socket>();
   let turn = 0;
+  let isClosed = false;
 
   const look = async (port: number) => {
     const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { keepalive: false }).then(
@@ -43,13 +44,18 @@ export async function startBalancer(): Promise<Balancer> {
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("It does not listen");
-  const timer = setInterval(() => void Promise.all(ports.map(look)), LOOK_MS);
+  // A look begins when the last one has ended: more would only make a busy process slower.
+  const looks = async () => {
+    for (; !isClosed; await Bun.sleep(LOOK_MS)) await Promise.all(ports.map(look));
+  };
+  const looking = looks();
   return {
     url: `http://127.0.0.1:${address.port}`,
     add: (port) => ports.push(port),
     sent,
     [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
+      isClosed = true;
+      await looking;
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -7,41 +7,57 @@ import { PROJECT } from "../../../scripts/local/home.mjs";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 
 const FIRST = "v0.1.0";
+/**
+ * The commit with which the data of the first release begin: the present release upgrades all that
+ * was made since (D-603). It stands for the first release until that has a tag.
+ */
+const FIRST_COMMIT = "39d934a872bb0725e56060520fbed8df855591a9";
+
+/** A release in the history of the repository. */
+export interface EarlierRef {
+  readonly name: string;
+  readonly ref: string;
+}
 
 export interface EarlierRelease extends Disposable {
-  readonly tag: string;
   /** The folder with its files. */
   readonly folder: string;
 }
 
 /**
- * The tags of the first release, and of the last one before the present commit where that is
- * another; none without the history of git (D-310).
+ * The first release, and the last one before the present commit where that is another; none
+ * without the history of git (D-310).
  */
-export function earlierTags(): readonly string[] {
+export function earlierReleases(): readonly EarlierRef[] {
   const tags = git("tag", "--list", "v*.*.*", "--merged", "HEAD^", "--sort=version:refname");
   const releases = (tags ?? "").split("\n").filter((tag) => /^v\d+\.\d+\.\d+$/.test(tag));
-  const last = releases.at(-1);
-  return [FIRST, ...(last === undefined || last === FIRST ? [] : [last])].filter((tag) =>
-    releases.includes(tag),
-  );
+  const last = releases.filter((tag) => tag !== FIRST).at(-1);
+  const hasCommit = git("cat-file", "-e", `${FIRST_COMMIT}^{commit}`) !== null;
+  return [
+    ...(releases.includes(FIRST)
+      ? [{ name: FIRST, ref: FIRST }]
+      : hasCommit
+        ? [{ name: `the first state of ${FIRST}`, ref: FIRST_COMMIT }]
+        : []),
+    ...(last === undefined ? [] : [{ name: last, ref: last }]),
+  ];
 }
 
-/** Puts the files of a tag into a folder, without its tests. */
-export function openEarlierRelease(tag: string): EarlierRelease {
+/** Puts the files of a tag or commit into a folder, without its tests. */
+export function openEarlierRelease(ref: string): EarlierRelease {
   const place = temporaryFolder("farebox-test-earlier-");
   const folder = join(place.path, "release");
   mkdirSync(folder);
   const parts = ["src", "actors", "workers", "scripts", "migrations", "package.json"];
-  const archive = Bun.spawnSync(["git", "archive", "--format=tar", tag, ...parts], {
+  const archive = Bun.spawnSync(["git", "archive", "--format=tar", ref, ...parts], {
     cwd: PROJECT,
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (!archive.success) throw new Error(`git archive ${tag}: ${archive.stderr}`);
+  if (!archive.success) throw new Error(`git archive ${ref}: ${archive.stderr}`);
   const tar = Bun.spawnSync(["tar", "-x", "-C", folder], { stdin: archive.stdout });
   if (!tar.success) throw new Error(`tar: ${tar.stderr}`);
   symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
-  return { tag, folder, [Symbol.dispose]: () => place.remove() };
+  return { folder, [Symbol.dispose]: () => place.remove() };
 }
 
 /** The answer of git, without its line end; null if git refuses or is missing. */

@@ -3,9 +3,9 @@
 // charged once.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, temporaryFolder } from "../../../scripts/local/processes.mjs";
+import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { audit } from "../../../src/accounts/audit.ts";
 import { toUuid } from "../../../src/core/ids.ts";
 import { describe as inWords } from "../../../src/core/journal/audit-finding.ts";
@@ -13,56 +13,42 @@ import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import { askChat, postChat, readStream } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
-import { Api, openOperator, SECRETS } from "../../support/product/product.ts";
-import { Program } from "../../support/product/program.ts";
-import {
-  startPrivatePostgres,
-  startPrivateRedis,
-  testDataDirectory,
-} from "../../support/stores/services.ts";
+import { openOperator } from "../../support/product/product.ts";
+import { startPrivatePostgres, startPrivateRedis } from "../../support/stores/services.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
-import { earlierTags, openEarlierRelease } from "./earlier-release.ts";
+import { earlierReleases, openEarlierRelease } from "./earlier-release.ts";
 import { openNextBuild } from "./next-build.ts";
+import {
+  catalogueOf,
+  farebox,
+  type Ground,
+  openAccount,
+  ownData,
+  present,
+  type Release,
+  settingsOf,
+  startRelease,
+} from "./releases.ts";
 
-const PROJECT = join(import.meta.dir, "../../..");
-/** Some 4 seconds long, so that streams are open whenever a process is stopped. */
-const STREAM = "tokens-40-every-100";
 const CALLERS = 6;
 const STREAMERS = 4;
 /** Calls that are answered before the next step of the deploy. */
 const STEP = 40;
 
-interface Release {
-  readonly name: string;
-  /** The folder with its files. */
-  readonly folder: string;
-  /** The folder with its data. */
-  readonly data: string;
-}
-
 let resources: AsyncDisposableStack;
-let env: Record<string, string>;
-let logs: string;
+let ground: Ground;
 beforeEach(async () => {
   resources = new AsyncDisposableStack();
   const folder = temporaryFolder("farebox-test-releases-");
   resources.defer(() => folder.remove());
-  logs = folder.path;
   const redis = resources.use(await startPrivateRedis());
   const postgres = resources.use(await startPrivatePostgres());
   const upstream = await startFakeUpstream({ record: false });
   resources.defer(() => upstream.stop());
   const config = join(folder.path, "catalogue.json");
   writeFileSync(config, JSON.stringify(catalogueOf(upstream.baseUrl)));
-  env = {
-    ...SECRETS,
-    REDIS_URL: redis.url,
-    DATABASE_URL: postgres.url,
-    METRICS_PORT: "0",
-    FAREBOX_CONFIG: config,
-    // As behind a load balancer, which must see that a process is leaving before it has left.
-    DRAIN_NOTICE_SECONDS: "2",
-  };
+  const env = settingsOf({ redisUrl: redis.url, databaseUrl: postgres.url, config });
+  ground = { folder: folder.path, env, resources };
 });
 afterEach(() => resources.disposeAsync());
 
@@ -70,36 +56,32 @@ const GUARANTEE = "loses no call and charges none twice";
 
 test(`a deploy to a release with a newer layout ${GUARANTEE}`, async () => {
   const next = resources.use(await openNextBuild());
-  await deploy(present(), { name: "next", folder: next.folder, data: ownData() });
+  await deploy(present(), { name: "next", folder: next.folder, data: ownData(ground) });
 });
 
-const tags = earlierTags();
-for (const tag of tags) {
-  test(`a deploy from ${tag} ${GUARANTEE}`, async () => {
-    const { folder } = resources.use(openEarlierRelease(tag));
-    await deploy({ name: "earlier", folder, data: ownData() }, present());
+const earlier = earlierReleases();
+for (const { name, ref } of earlier) {
+  test(`a deploy from ${name} ${GUARANTEE}`, async () => {
+    const { folder } = resources.use(openEarlierRelease(ref));
+    await deploy({ name: "earlier", folder, data: ownData(ground) }, present());
   });
 }
-if (tags.length === 0) {
-  test.skip(`a deploy from the first release ${GUARANTEE} (git has no tag of a release)`, () => {});
-}
-
-function present(): Release {
-  return { name: "present", folder: PROJECT, data: testDataDirectory() };
+if (earlier.length === 0) {
+  test.skip(`a deploy from the first release ${GUARANTEE} (this copy has no history)`, () => {});
 }
 
 async function deploy(earlier: Release, later: Release): Promise<void> {
-  await farebox(earlier, "migrate");
-  const { id, key } = await openAccount(earlier);
-  const before = await startRelease(earlier);
+  await farebox(earlier, ground, ["migrate"]);
+  const { id, key } = await openAccount(earlier, ground);
+  const before = await startRelease(earlier, ground);
   await using balancer = await startBalancer();
   balancer.add(before.api.port);
   await eventually("the earlier release serves", () => isServed(balancer, key));
   const load = startLoad(balancer, key);
   await load.more(STEP);
 
-  await farebox(later, "migrate");
-  const after = await startRelease(later);
+  await farebox(later, ground, ["migrate"]);
+  const after = await startRelease(later, ground);
   balancer.add(after.api.port);
   await eventually("the later release serves", () => balancer.sent.has(after.api.port));
   await load.more(STEP);
@@ -114,9 +96,9 @@ async function deploy(earlier: Release, later: Release): Promise<void> {
   expect(balancer.sent.get(before.api.port)).toBeGreaterThan(STEP);
   expect(balancer.sent.get(after.api.port)).toBeGreaterThan(STEP);
   await expectCharged(id, calls);
-  await farebox(later, "migrate", "--finish");
+  await farebox(later, ground, ["migrate", "--finish"]);
   expect(await isServed(balancer, key)).toBe(true);
-  expect(await farebox(later, "audit")).toMatchObject({ difference: null });
+  expect(await farebox(later, ground, ["audit"])).toMatchObject({ difference: null });
 }
 
 interface Call {
@@ -165,7 +147,7 @@ function startLoad({ url }: Balancer, key: string) {
 
 /** Requires one charge in the ledger for each call, equal to its caller's cost, and right books. */
 async function expectCharged(accountId: string, calls: readonly Call[]): Promise<void> {
-  const operator = openOperator(env.REDIS_URL ?? "", env.DATABASE_URL ?? "");
+  const operator = openOperator(ground.env.REDIS_URL ?? "", ground.env.DATABASE_URL ?? "");
   try {
     const { database, actors, flush } = operator;
     const redis = actors.scripts.redis;
@@ -194,90 +176,4 @@ async function isServed({ url }: Balancer, key: string): Promise<boolean> {
     ({ status }) => status === 200,
     () => false,
   );
-}
-
-/** An account and a key, as the earlier release makes them. */
-async function openAccount(
-  earlier: Release,
-): Promise<{ readonly id: string; readonly key: string }> {
-  const { id } = await farebox(earlier, "account", "create");
-  await farebox(earlier, "payment", "record", id, "--usd", "500", "--id", "first");
-  await farebox(earlier, "account", "contract", id, "enterprise");
-  const { key } = await farebox(earlier, "key", "create", id, "--scopes", "models");
-  return { id, key };
-}
-
-/** Runs a command of this release. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
-async function farebox({ folder }: Release, ...args: readonly string[]): Promise<any> {
-  const command = [process.execPath, join(folder, "src/cli/main.ts"), ...args, "--json"];
-  const child = Bun.spawn(command, {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(`farebox ${args.join(" ")}: ${out}${err}`);
-  return JSON.parse(out);
-}
-
-/**
- * Another release has an index of other documents. In the folder of all tests each release would
- * remove the index of the other.
- */
-function ownData(): string {
-  const folder = join(logs, "data");
-  mkdirSync(folder);
-  const places = readdirSync(testDataDirectory()).filter((file) => file.startsWith("places-"));
-  for (const file of places) symlinkSync(join(testDataDirectory(), file), join(folder, file));
-  return folder;
-}
-
-async function startRelease({ name, folder, data }: Release) {
-  mkdirSync(join(logs, name));
-  const port = await freePort();
-  const logFile = (program: string) => join(logs, name, `${program}.log`);
-  const api = new Api(
-    {
-      name: `${name}-api`,
-      file: join(folder, "src/main.ts"),
-      env: { ...env, FAREBOX_DATA: data, PORT: String(port) },
-      logFile: logFile("api"),
-    },
-    port,
-  );
-  const worker = new Program({
-    name: `${name}-worker`,
-    file: join(folder, "workers/main.ts"),
-    env: { ...env, FAREBOX_DATA: data },
-    logFile: logFile("worker"),
-  });
-  resources.defer(async () => {
-    await Promise.all([api.stop(3_000), worker.stop(3_000)]);
-  });
-  await Promise.all([api.start(), worker.start()]);
-  return { api, worker };
-}
-
-function catalogueOf(baseUrl: string) {
-  const models = [
-    ["ok", "ok"],
-    ["stream", STREAM],
-  ] as const;
-  return {
-    providers: { fake: { base_url: baseUrl, concurrency: 1_000 } },
-    models: models.map(([id, model]) => ({
-      id,
-      label: id,
-      family: "fake",
-      owned_by: "fake",
-      context_length: 128_000,
-      pricing: [{ input_usd_per_m: "1", output_usd_per_m: "2" }],
-      routes: [{ provider: "fake", model }],
-    })),
-  };
 }

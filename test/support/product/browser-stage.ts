@@ -1,17 +1,15 @@
 // Shares the product with its dashboard, a browser, and people in it among the browser tests of a
 // file. Without Chromium the tests are skipped, and no process is started.
 
-import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
 import { random } from "../random.ts";
 import { shared } from "../shared.ts";
 import { Visitor } from "./browser.ts";
+import { ensureChromium, startBrowser } from "./chromium.ts";
 import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
-
-const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 export interface BrowserStage {
   /** False if the tests must be skipped. Then no other member can be used. */
@@ -76,22 +74,4 @@ function emptyStage(): BrowserStage {
     link: async () => "",
     visitor: async () => nobody,
   };
-}
-
-/** Returns the path of Chromium; installs it if possible, which needs root and apt. */
-function ensureChromium(): string | null {
-  const found = () => PATHS.find((path) => existsSync(path)) ?? null;
-  if (found() !== null || process.getuid?.() !== 0) return found();
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  try {
-    Bun.spawnSync(["apt-get", "update"], { env });
-    Bun.spawnSync(["apt-get", "install", "-y", "--no-install-recommends", "chromium"], { env });
-  } catch {
-    return null;
-  }
-  return found();
-}
-
-async function startBrowser(executablePath: string): Promise<Browser> {
-  return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }

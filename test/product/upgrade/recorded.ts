@@ -1,0 +1,47 @@
+// The files with what releases left in their stores, one for each release.
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { StoreState } from "./store-state.ts";
+
+const FOLDER = join(import.meta.dir, "states");
+const SUFFIX = ".json.gz";
+
+/** What a release left, and what must become of it. */
+export interface Recorded {
+  /** The tag or commit whose code wrote it. */
+  readonly ref: string;
+  /** The secrets with which it was written. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly account: { readonly id: string; readonly key: string };
+  /** What the account had before its first call, in nano-USD. */
+  readonly credit: string;
+  /** The calls that were answered whole, by the id of the request, with their cost in nano-USD. */
+  readonly calls: Readonly<Record<string, string>>;
+  /** The calls of these that the ledger did not have yet: only the journal in Redis had them. */
+  readonly unflushed: number;
+  /** A stream whose process was killed, so that its hold is open. */
+  readonly open: string;
+  readonly stores: StoreState;
+}
+
+/** The names of the releases whose states are kept, the oldest first. */
+export function recordedReleases(): readonly string[] {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(SUFFIX));
+  return files.map((file) => file.slice(0, -SUFFIX.length)).toSorted(Bun.semver.order);
+}
+
+export function readRecorded(release: string): Recorded {
+  return JSON.parse(gunzipSync(readFileSync(fileOf(release))).toString());
+}
+
+/** Keeps a state, and returns the path of its file. */
+export function writeRecorded(release: string, recorded: Recorded): string {
+  writeFileSync(fileOf(release), gzipSync(JSON.stringify(recorded), { level: 9 }));
+  return fileOf(release);
+}
+
+function fileOf(release: string): string {
+  return join(FOLDER, `${release}${SUFFIX}`);
+}
