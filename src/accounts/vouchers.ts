@@ -1,11 +1,13 @@
 // Makes vouchers, and redeems them for operators and for the people of an account. A redemption is
 // committed in Postgres, then given to Redis; repeating it gives nothing more.
 
-import { newVoucherCode, voucherDigest } from "../core/access/voucher-codes.ts";
+import { newVoucherCode } from "../core/access/voucher-codes.ts";
+import { voucherDigest } from "../core/access/voucher-digest.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import {
   createVouchers,
+  endBatch,
   type NewVouchers,
   redeemVoucher,
   type VoucherRefusal,
@@ -18,9 +20,16 @@ import {
   findAccount,
 } from "./administration.ts";
 
-export interface VoucherOrder extends Omit<NewVouchers, "digests"> {
+export type VoucherTerms = Omit<NewVouchers, "digests">;
+
+export interface VoucherOrder extends VoucherTerms {
   readonly count: number;
 }
+
+type VoucherDeps = Pick<AdministrationDeps, "accounts">;
+
+/** Work in the transaction of a change of vouchers, such as the line of its author. */
+type Also = Parameters<typeof createVouchers>[2];
 
 /**
  * Makes the codes of a batch. `keep` stores them for the operator before they are valid, because
@@ -28,17 +37,43 @@ export interface VoucherOrder extends Omit<NewVouchers, "digests"> {
  * @throws AdministrationError if there is such a batch
  */
 export async function issueVouchers(
-  { accounts }: Pick<AdministrationDeps, "accounts">,
-  { count, ...order }: VoucherOrder,
+  deps: VoucherDeps,
+  { count, ...terms }: VoucherOrder,
   keep: (codes: readonly string[]) => Promise<void>,
 ): Promise<readonly string[]> {
-  const { random } = accounts.deps;
+  const { random } = deps.accounts.deps;
   const codes = Array.from({ length: count }, () => newVoucherCode(random));
-  const digests = codes.map((code) => digestOf(code));
   await keep(codes);
-  if (await createVouchers(accounts.deps.database, { ...order, digests })) return codes;
-  const message = `There is a batch '${order.batch}': none of these codes is valid`;
+  await registerVouchers(deps, { terms, codes });
+  return codes;
+}
+
+/**
+ * Makes codes valid, all or none.
+ * @throws AdministrationError if there is such a batch, or one of the codes
+ */
+export async function registerVouchers(
+  { accounts }: VoucherDeps,
+  {
+    terms,
+    codes,
+    also,
+  }: { readonly terms: VoucherTerms; readonly codes: readonly string[]; readonly also?: Also },
+): Promise<void> {
+  const digests = codes.map((code) => digestOf(code));
+  if (await createVouchers(accounts.deps.database, { ...terms, digests }, also)) return;
+  const message = `There is a batch '${terms.batch}', or one of its codes: none of them is valid`;
   throw new AdministrationError("wrong_state", message);
+}
+
+/** Ends the codes of a batch, and returns how many. @throws AdministrationError if none is left */
+export async function endVouchers(
+  { accounts }: VoucherDeps,
+  change: Parameters<typeof endBatch>[1],
+): Promise<number> {
+  const ended = await endBatch(accounts.deps.database, change);
+  if (ended > 0) return ended;
+  throw new AdministrationError("not_found", `There is no batch '${change.batch}' that goes on`);
 }
 
 export type Redeemed = Done & {

@@ -53,18 +53,28 @@ interface Act<P extends TProperties> {
   /** The values of these fields in the example, and its summary. */
   readonly example?: object;
   readonly exampleSummary?: string;
+  /** The most bytes of the body; by default enough for a few texts. */
+  readonly bytesMax?: number;
   readonly run: (context: Context, input: ActInput<P>) => Promise<ActionReply>;
 }
 
 /** An endpoint of a change that concerns no account, or several. */
 export function operatorAct<P extends TProperties>(act: Act<P>): ConsoleEndpoint<OperatorDeps> {
-  const { name, fields, example, exampleSummary: summary = "Done", run, ...words } = act;
+  const {
+    name,
+    fields,
+    example,
+    exampleSummary: summary = "Done",
+    bytesMax = BODY_BYTES_MAX,
+    run,
+    ...words
+  } = act;
   const schema: TSchema = Type.Object({ ...ASK, ...fields }, { additionalProperties: false });
   return operatorEndpoint({
     ...words,
     method: "POST",
     path: `${OPERATOR_PATH}/${name}`,
-    body: jsonBody(schema, { bytesMax: BODY_BYTES_MAX }),
+    body: jsonBody(schema, { bytesMax }),
     ...replyWith(Action, { summary, body: { ...ASK_SAMPLE, ...example } }),
     run: (context: Context, input: unknown) => run(context, input as ActInput<P>),
   });

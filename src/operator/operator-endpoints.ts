@@ -13,6 +13,7 @@ import { type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 import { OPERATOR_LISTS } from "./lists.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
 import { RUNNING_ENDPOINTS } from "./running.ts";
+import { VOUCHER_ENDPOINTS } from "./vouchers.ts";
 
 /** The head of the OpenAPI document. */
 export const OPERATOR_HEAD: DocumentHead = {
@@ -32,6 +33,7 @@ const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
   ...RUNNING_ENDPOINTS,
   ...CONFIGURATION_ENDPOINTS,
   ...QUEUE_ENDPOINTS,
+  ...VOUCHER_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
 ];
 

@@ -26,6 +26,8 @@ interface ActProps {
   readonly calm?: boolean;
   readonly children?: ReactNode;
   readonly disabled?: boolean;
+  /** Runs with the order before it is sent. */
+  readonly before?: (order: Readonly<Record<string, unknown>>) => void;
   readonly close: () => void;
 }
 
@@ -50,6 +52,7 @@ export function ActDialog(props: ActProps) {
       reason: reason.text,
       ...(usd.value !== null && { amount_usd: plainUsd(usd.value) }),
     };
+    props.before?.(order);
     say(outcomeOf(await act(path, order)));
   };
   return (

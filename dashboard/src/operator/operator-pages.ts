@@ -21,6 +21,11 @@ export const OPERATOR_PAGES = pages({
   revenue: { group: "money", load: loadMoney, component: "RevenuePage" },
   disputes: { group: "money", load: loadMoney, component: "DisputesPage" },
   grants: { group: "money", load: loadMoney, component: "GrantsPage" },
+  vouchers: {
+    group: "money",
+    load: () => import("./vouchers-page.tsx"),
+    component: "VouchersPage",
+  },
   health: { group: "running", load: () => import("./health-page.tsx"), component: "HealthPage" },
   configurations: {
     group: "running",

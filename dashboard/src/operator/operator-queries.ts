@@ -14,6 +14,7 @@ import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts
 import type { GrantsReply } from "../../../src/readings/grants.ts";
 import type { HealthReply, PausesReply } from "../../../src/readings/health.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
+import type { VouchersReply } from "../../../src/readings/offers/vouchers.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import type { RejectedReply } from "../../../src/readings/rejected.ts";
 import type { RevenueReply } from "../../../src/readings/revenue.ts";
@@ -60,6 +61,8 @@ export const refusalsQuery = (query: Query) =>
   operatorQuery<ContentRefusalsReply>("refusals", query);
 
 export const grantsQuery = (query: Query) => operatorQuery<GrantsReply>("grants", query);
+
+export const vouchersQuery = (query: Query) => operatorQuery<VouchersReply>("vouchers", query);
 
 export const revenueQuery = (query: Query) => operatorQuery<RevenueReply>("revenue", query, 60_000);
 

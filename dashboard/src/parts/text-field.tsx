@@ -67,7 +67,7 @@ interface TextFieldProps {
   readonly autoFocus?: boolean;
   readonly name?: string;
   readonly autoComplete?: string;
-  readonly inputMode?: "decimal";
+  readonly inputMode?: "decimal" | "numeric";
 }
 
 export function TextField({ field, label, about, isFirst = false, ...rest }: TextFieldProps) {

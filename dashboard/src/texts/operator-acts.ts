@@ -121,4 +121,16 @@ export const acts = {
     about: "A worker proves its ledger, journal and wallet. It changes nothing.",
     action: "Audit",
   },
+  makeVouchers: {
+    open: "Make a batch",
+    title: "Make a batch of vouchers",
+    about: "Codes that add to the balance of an account, once each. It is no payment.",
+    action: "Save the codes and make them valid",
+  },
+  endVouchers: {
+    open: "End",
+    title: "End the codes of a batch",
+    about: "Nobody can redeem them any more. Credit that was redeemed stays.",
+    action: "End the codes",
+  },
 };

@@ -1,20 +1,24 @@
 // Commands about vouchers: codes that give bonus credit.
 
 import { writeFile } from "node:fs/promises";
-import { issueVouchers, redeem } from "../../accounts/vouchers.ts";
+import { endVouchers, issueVouchers, redeem } from "../../accounts/vouchers.ts";
 import { TIERS } from "../../core/access/limits.ts";
-import { AdministrationError } from "../../core/errors.ts";
+import {
+  BATCH_PATTERN,
+  BATCH_RULE,
+  CODES_MAX,
+  USES_MAX,
+  voucherLink,
+} from "../../core/access/voucher-codes.ts";
 import { toDecimal, toJsonNumber } from "../../core/money/money.ts";
-import { endBatch, listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
+import { listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
 import { notedChanges } from "../noted.ts";
 import { dollars, table, utc } from "../print.ts";
 import { idOf, nameAmong, positiveAmountOf, timeOf } from "../values.ts";
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const NAME = new RegExp(BATCH_PATTERN);
 const OWNER_ONLY = 0o600;
-const COUNT_MAX = 5_000;
-const USES_MAX = 1_000_000;
 const TIER_NAMES = TIERS.map(({ name }) => name);
 
 const create: Command = {
@@ -24,7 +28,7 @@ const create: Command = {
   options: {
     usd: { value: "N", help: "the credit of each redemption", required: true },
     out: { value: "FILE", help: "the new CSV file that the codes are written to", required: true },
-    count: { value: "N", help: `how many codes (1, at most ${COUNT_MAX})` },
+    count: { value: "N", help: `how many codes (1, at most ${CODES_MAX})` },
     uses: { value: "N", help: "how many accounts may redeem each code (1)" },
     ends: { value: "ISO-TIME", help: "when they end (never)" },
     tiers: { value: "a,b", help: "only accounts of these tiers (all)" },
@@ -36,7 +40,7 @@ const create: Command = {
   prepare(input) {
     const batch = name(input);
     const amount = positiveAmountOf(input, "usd");
-    const count = wholeOf(input, "count", COUNT_MAX);
+    const count = wholeOf(input, "count", CODES_MAX);
     const usesMax = wholeOf(input, "uses", USES_MAX);
     const endsAt = timeOf(input, "ends");
     const tiers = tiersOf(input);
@@ -47,9 +51,8 @@ const create: Command = {
       throw new UsageError(`--ends must be in the future, but is ${utc(endsAt)}`);
     }
     return async ({ administration, consoleOrigin }) => {
-      // No server sees what is behind the '#'; the page asks before it redeems.
       const linkOf = (code: string) =>
-        consoleOrigin === null ? "" : `${consoleOrigin}/dashboard/billing#voucher=${code}`;
+        consoleOrigin === null ? "" : voucherLink(consoleOrigin, code);
       const order = { batch, amount, count, usesMax, oncePerPerson, endsAt, tiers, createdAt };
       await issueVouchers(administration, order, async (codes) => {
         const rows = codes.map((code) => [code, toDecimal(amount), usesMax, linkOf(code)]);
@@ -84,7 +87,10 @@ const list: Command = {
       const text = table([["batch", "codes", "each", "redeemed", "", "ends"], ...rows]);
       return {
         json: {
-          batches: batches.map(({ amount, ...one }) => ({ ...one, usd: toJsonNumber(amount) })),
+          batches: batches.map(({ amount, number: _, ...one }) => ({
+            ...one,
+            usd: toJsonNumber(amount),
+          })),
         },
         text: batches.length === 0 ? "There are no vouchers." : text,
       };
@@ -103,11 +109,8 @@ const end: Command = {
   options: {},
   prepare(input) {
     const batch = name(input);
-    return async ({ database }) => {
-      const ended = await endBatch(database, batch, new Date(input.nowMs));
-      if (ended === 0) {
-        throw new AdministrationError("not_found", `There is no batch '${batch}' that goes on`);
-      }
+    return async ({ administration }) => {
+      const ended = await endVouchers(administration, { batch, now: new Date(input.nowMs) });
       return { json: { batch, ended }, text: `${ended} codes of ${batch} have ended.` };
     };
   },
@@ -144,7 +147,7 @@ export const voucherCommands: readonly Command[] = [create, list, end, redeemCod
 function name({ positionals }: Input): string {
   const [batch = ""] = positionals;
   if (NAME.test(batch)) return batch;
-  throw new UsageError("NAME must be 1 to 64 letters, digits, '.', '_' and '-'");
+  throw new UsageError(`NAME ${BATCH_RULE}`);
 }
 
 /** Writes a file that only its owner can read. One that exists may hold codes that are valid. */

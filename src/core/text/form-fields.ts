@@ -18,6 +18,9 @@ export const FORM_FIELDS = {
   backupCode: { charactersMin: 1, charactersMax: 16 },
   /** The code of a voucher, as it is typed. */
   voucher: { charactersMin: 1, charactersMax: 64 },
+  /** The name of a batch of vouchers, and a whole number of it. */
+  batch: { charactersMin: 1, charactersMax: 64 },
+  count: { charactersMin: 1, charactersMax: 7 },
   /** The reason of an operator's change. */
   reason: { charactersMin: 1, charactersMax: 300 },
   /** An amount of an operator's change, with its sign; the server checks its size. */

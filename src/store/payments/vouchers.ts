@@ -1,7 +1,7 @@
 // Vouchers: codes that give bonus credit once to an account. A redemption, its operation and the
 // count of uses are one transaction, so two processes that redeem one code cannot both be the last.
 
-import { and, desc, eq, isNull, min, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, min, or, sql } from "drizzle-orm";
 import { parseDocument } from "../../core/access/access.ts";
 import { deriveTier } from "../../core/access/limits.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
@@ -28,11 +28,14 @@ export interface NewVouchers {
 }
 
 export interface VoucherBatch {
+  /** That of its first code, which counts up from batch to batch. */
+  readonly number: number;
   readonly batch: string;
   readonly codes: number;
   readonly amount: NanoUsd;
   readonly used: number;
   readonly usesMax: number;
+  readonly tiers: readonly string[] | null;
   readonly oncePerPerson: boolean;
   readonly endsAt: Date | null;
   readonly endedAt: Date | null;
@@ -47,20 +50,25 @@ export type Redemption =
   /** `repeated`: this account redeemed it before, and gets nothing more. */
   | { readonly is: "redeemed" | "repeated"; readonly amount: NanoUsd; readonly operation: number };
 
-/** Stores vouchers; false if the batch exists. */
+/** Runs in the transaction of a change of vouchers. */
+type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
+
+/** Stores vouchers; false if the batch exists, or one of the codes. */
 export async function createVouchers(
   { db }: Database,
   { batch, digests, ...terms }: NewVouchers,
+  also?: AlsoHere,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
     await lockForBatch(tx);
     const [known] = await tx
       .select({ number: vouchers.number })
       .from(vouchers)
-      .where(eq(vouchers.batch, batch))
+      .where(or(eq(vouchers.batch, batch), inArray(vouchers.digest, [...digests])))
       .limit(1);
-    if (known !== undefined) return false;
+    if (known !== undefined || new Set(digests).size < digests.length) return false;
     await tx.insert(vouchers).values(digests.map((digest) => ({ batch, digest, ...terms })));
+    await also?.(tx);
     return true;
   });
 }
@@ -70,34 +78,55 @@ async function lockForBatch(tx: Transaction): Promise<void> {
   await tx.execute("LOCK TABLE vouchers IN SHARE ROW EXCLUSIVE MODE");
 }
 
+/** The rows of a page; null for all. */
+interface BatchPage {
+  /** The `number` of the last batch of the page before; null for the newest. */
+  readonly before: number | null;
+  readonly count: number;
+}
+
 /** The batches, newest first. */
-export async function listBatches({ db }: Database): Promise<VoucherBatch[]> {
-  const rows = await db
+export async function listBatches(
+  { db }: Database,
+  page: BatchPage | null = null,
+): Promise<VoucherBatch[]> {
+  const first = min(vouchers.number);
+  const listed = db
     .select({
+      number: sql<number>`min(${vouchers.number})::float8`,
       batch: vouchers.batch,
       codes: sql<number>`count(*)::int`,
       amount: sql<string>`min(${vouchers.amount})::text`,
       used: sql<number>`sum(${vouchers.used})::float8`,
       usesMax: sql<number>`sum(${vouchers.usesMax})::float8`,
       oncePerPerson: sql<boolean>`bool_or(${vouchers.oncePerPerson})`,
+      tiers: sql<readonly string[] | null>`min(${vouchers.tiers})`,
       endsAt: min(vouchers.endsAt),
       endedAt: min(vouchers.endedAt),
       createdAt: min(vouchers.createdAt),
     })
     .from(vouchers)
     .groupBy(vouchers.batch)
-    .orderBy(desc(min(vouchers.number)));
+    .having(page?.before == null ? undefined : lt(first, page.before))
+    .orderBy(desc(first));
+  const rows = await (page === null ? listed : listed.limit(page.count));
   return rows.map((row) => ({ ...row, amount: nano(row.amount) }));
 }
 
 /** Ends the codes of a batch; returns how many ended now. What was redeemed stays. */
-export async function endBatch({ db }: Database, batch: string, now: Date): Promise<number> {
-  const ended = await db
-    .update(vouchers)
-    .set({ endedAt: now })
-    .where(and(eq(vouchers.batch, batch), isNull(vouchers.endedAt)))
-    .returning({ number: vouchers.number });
-  return ended.length;
+export async function endBatch(
+  { db }: Database,
+  { batch, now, also }: { readonly batch: string; readonly now: Date; readonly also?: AlsoHere },
+): Promise<number> {
+  return await db.transaction(async (tx) => {
+    const ended = await tx
+      .update(vouchers)
+      .set({ endedAt: now })
+      .where(and(eq(vouchers.batch, batch), isNull(vouchers.endedAt)))
+      .returning({ number: vouchers.number });
+    if (ended.length > 0) await also?.(tx);
+    return ended.length;
+  });
 }
 
 interface RedemptionTerms {

@@ -242,6 +242,51 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
+  test("makes a batch of vouchers, whose file has links that work, and ends it", async () => {
+    await open(ops, "/vouchers");
+    await ops.sees("There are no vouchers.");
+    await ops.button("Make a batch").click();
+    await ops.inspect("operator-voucher-new");
+    await dialog().getByLabel("How many codes, at most 5,000").fill("2");
+    await dialog().getByLabel("An inbox, a network and a device redeem one code").uncheck();
+    const saving = ops.page.waitForEvent("download");
+    await answer(
+      {
+        "Name of the batch": "autumn",
+        "Amount in USD": "5",
+        Reason: "A fair",
+        "Type the amount again": "5",
+      },
+      "Save the codes and make them valid",
+    );
+    const file = await saving;
+    expect(file.suggestedFilename()).toBe("autumn.csv");
+    const [head, first = "", second = ""] = (await Bun.file(await file.path()).text()).split(
+      "\r\n",
+    );
+    expect(head).toBe("code,usd,uses,link");
+    const [code, usd, uses, link = ""] = first.split(",");
+    expect([usd, uses, link]).toEqual([
+      "5",
+      "1",
+      `${running.url}/dashboard/billing#voucher=${code}`,
+    ]);
+    await ada.page.goto(link);
+    await dialogOf(ada).getByRole("button", { name: "Redeem" }).click();
+    await ada.sees("$5.00 was added to your balance.");
+    await open(ops, "/vouchers");
+    await ops.page.getByRole("row", { name: /autumn.*\$5\.00.*1 of 2, 2 codes/ }).waitFor();
+    await ops.inspect("operator-vouchers");
+    await ops.page.getByRole("button", { name: "End: autumn" }).click();
+    await answer({ Reason: "The fair is over" }, "End the codes");
+    await ops.page.getByRole("row", { name: /autumn.*ended/ }).waitFor();
+    await ada.page.goto(second.split(",")[3] ?? "");
+    await dialogOf(ada).getByRole("button", { name: "Redeem" }).click();
+    await ada.sees("The voucher has ended");
+    ada.complaints.splice(0);
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
   test("sees revenue, disputes, grants, mails, events and rejected entries", async () => {
     for (const page of ["revenue", "disputes", "grants", "mails", "events", "rejected"]) {
       await open(ops, `/${page}`);

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Request } from "playwright-core";
-import { newVoucherCode, voucherDigest } from "../../../src/core/access/voucher-codes.ts";
+import { newVoucherCode } from "../../../src/core/access/voucher-codes.ts";
+import { voucherDigest } from "../../../src/core/access/voucher-digest.ts";
 import { createVouchers } from "../../../src/store/payments/vouchers.ts";
 import type { Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";

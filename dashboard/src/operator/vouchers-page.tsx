@@ -1,0 +1,166 @@
+// Vouchers: the batches, a new one, and the end of one. This page makes the codes, and saves them
+// as a file before the server makes them valid: it stores only their digests (D-916).
+
+import { Button, Checkbox, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { TIERS } from "../../../src/core/access/limits.ts";
+import { CODES_MAX, newVoucherCode, voucherLink } from "../../../src/core/access/voucher-codes.ts";
+import type { VouchersReply } from "../../../src/readings/offers/vouchers.ts";
+import { csvOf, download } from "../csv.ts";
+import { countText } from "../numbers.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
+import { PageHead, Panel } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
+import { TextField, useTyped } from "../parts/text-field.tsx";
+import { useFields } from "../search-fields.ts";
+import { ot } from "../texts/operator.ts";
+import { dayTime } from "../time.ts";
+import { ActButton, ActDialog } from "./act-dialog.tsx";
+import { vouchersQuery } from "./operator-queries.ts";
+import { Paged } from "./paged.tsx";
+
+type Batch = VouchersReply["batches"][number];
+
+const words = ot.vouchers;
+const TIER_NAMES = TIERS.map(({ name }) => name);
+const WHOLE = /^[1-9]\d{0,6}$/;
+
+const COLUMNS: readonly Column<Batch>[] = columnsOf(
+  ot.columns,
+  {
+    batch: "batch",
+    since: "created_at",
+    each: "amount_usd",
+    redeemed: ({ used, uses_max: most, codes }) =>
+      words.redeemed(countText(used), countText(most), countText(codes)),
+    rules: ({ once_per_person: once, tiers }) =>
+      [once ? words.oncePerPerson : "", tiers === null ? "" : words.tiers(tiers.join(", "))]
+        .filter((text) => text !== "")
+        .join("; "),
+    ends: ({ ended_at: ended, ends_at: end }) => {
+      if (ended !== null) return words.ended(dayTime(ended));
+      return end === null ? words.never : dayTime(end);
+    },
+  },
+  {
+    show: ({ batch, ended_at: ended }) =>
+      ended === null && (
+        <ActButton name="endVouchers" path="vouchers/end" body={{ batch }} small of={batch} />
+      ),
+  },
+);
+
+export function VouchersPage() {
+  const [fields, change] = useFields();
+  const query = useQuery({
+    ...vouchersQuery({ before: fields.before }),
+    placeholderData: (last) => last,
+  });
+  return (
+    <>
+      <PageHead title={ot.nav.pages.vouchers} about={words.about}>
+        <Button onClick={() => change({ new: "batch" })}>{ot.acts.makeVouchers.open}</Button>
+      </PageHead>
+      <Panel>
+        <Paged query={query}>
+          {({ batches }) => (
+            <Table
+              rows={batches}
+              keyOf={({ batch }) => batch}
+              columns={COLUMNS}
+              label={ot.nav.pages.vouchers}
+              none={words.none}
+            />
+          )}
+        </Paged>
+      </Panel>
+      {fields.new === "batch" && <NewBatch close={() => change({ new: undefined })} />}
+    </>
+  );
+}
+
+function NewBatch({ close }: { readonly close: () => void }) {
+  const batch = useTyped("batch");
+  const count = useTyped("count", "1");
+  const uses = useTyped("count", "1");
+  const [lastDay, setLastDay] = useState("");
+  const [tiers, setTiers] = useState<string[]>([]);
+  const [isOnce, setOnce] = useState(true);
+  // A second click sends the codes of the first, so that the saved file is the right one.
+  const [made, keep] = useState<readonly string[]>([]);
+  const wanted = WHOLE.test(count.text) && Number(count.text) <= CODES_MAX ? Number(count.text) : 0;
+  const codes = made.length === wanted ? made : codesOf(wanted);
+  const save = ({ amount_usd: usd }: Readonly<Record<string, unknown>>) => {
+    keep(codes);
+    const rows = codes.map((code) => [
+      code,
+      String(usd),
+      uses.text,
+      voucherLink(window.location.origin, code),
+    ]);
+    download(`${batch.text}.csv`, csvOf([["code", "usd", "uses", "link"], ...rows]));
+  };
+  return (
+    <ActDialog
+      name="makeVouchers"
+      path="vouchers"
+      amount="needed"
+      calm
+      body={{
+        batch: batch.text,
+        codes,
+        uses: Number(uses.text),
+        tiers: tiers.length === 0 ? null : tiers,
+        once_per_person: isOnce,
+        ends_at: lastDay === "" ? null : dayAfter(lastDay),
+      }}
+      before={save}
+      disabled={batch.value === null || wanted === 0 || !WHOLE.test(uses.text)}
+      close={close}
+    >
+      <TextField field={batch} isFirst label={words.batch} autoComplete="off" />
+      <TextField field={count} label={words.codes} inputMode="numeric" autoComplete="off" />
+      <TextField field={uses} label={words.uses} inputMode="numeric" autoComplete="off" />
+      <TextInput
+        type="date"
+        label={words.ends}
+        description={words.endsAbout}
+        value={lastDay}
+        onChange={({ currentTarget }) => setLastDay(currentTarget.value)}
+      />
+      <Checkbox.Group
+        label={words.tiersLabel}
+        description={words.tiersAbout}
+        value={tiers}
+        onChange={setTiers}
+      >
+        <div className="choice">
+          {TIER_NAMES.map((name) => (
+            <Checkbox key={name} value={name} label={name} />
+          ))}
+        </div>
+      </Checkbox.Group>
+      <Checkbox
+        label={words.once}
+        checked={isOnce}
+        onChange={({ currentTarget }) => setOnce(currentTarget.checked)}
+      />
+      <p className="small dim">{words.file}</p>
+    </ActDialog>
+  );
+}
+
+function codesOf(count: number): readonly string[] {
+  return Array.from({ length: count }, () =>
+    newVoucherCode((bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
+  );
+}
+
+/** The first moment after a day, in UTC; a day that is none is sent as it is, and refused. */
+function dayAfter(day: string): string {
+  const end = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(end.getTime())) return day;
+  end.setUTCDate(end.getUTCDate() + 1);
+  return end.toISOString();
+}

@@ -1,0 +1,42 @@
+// Lists the batches of vouchers.
+
+import { flag, integer, jsonFrom, listOf, nullable, text, time, usd } from "../../core/records.ts";
+import { listBatches } from "../../store/payments/vouchers.ts";
+import type { Database } from "../../store/servers/database.ts";
+import { byNumber, listReading, type PageOf } from "../list-reading.ts";
+
+const Batch = {
+  number: integer({ about: "Counts up from batch to batch", minimum: 1, sample: 41 }),
+  batch: text({ about: "Its name", sample: "summer" }),
+  codes: integer({ minimum: 1, sample: 200 }),
+  amount_usd: usd({ about: "The credit of each redemption", sample: "5" }),
+  used: integer({ about: "How often its codes were redeemed", sample: 37 }),
+  uses_max: integer({ about: "How often they can be, all together", minimum: 1, sample: 200 }),
+  tiers: nullable(
+    listOf(text({ about: "A tier whose accounts may redeem them", sample: "free" })),
+    { sample: null },
+  ),
+  once_per_person: flag({
+    about: "True if an inbox, a network and a device redeem one code of it",
+    sample: true,
+  }),
+  ends_at: nullable(time({ about: "When its codes end", sample: "2027-01-01T00:00:00.000Z" })),
+  ended_at: nullable(
+    time({ about: "When an operator ended it", sample: "2026-12-01T09:00:00.000Z" }),
+    {
+      sample: null,
+    },
+  ),
+  created_at: nullable(time({ sample: "2026-11-22T13:00:00.000Z" })),
+};
+
+export const VOUCHERS = listReading({
+  name: "batches",
+  line: Batch,
+  filters: {},
+  keyset: byNumber("number"),
+  read: (database: Database, _query, page) => listBatches(database, page),
+  toLine: jsonFrom(Batch),
+});
+
+export type VouchersReply = PageOf<typeof VOUCHERS>;
