@@ -24,6 +24,7 @@ import {
 import { type LimitsDeps, setAccountBudget, setCap, setKeyBudget } from "./console/limits.ts";
 import type { BillingDeps } from "./console/money/billing.ts";
 import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/money/cards.ts";
+import { cancelConsolePlan, getPlan, orderConsolePlan } from "./console/money/plan.ts";
 import { charge, checkout, topUp } from "./console/money/top-ups.ts";
 import { redeemVoucher } from "./console/money/vouchers.ts";
 import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people/people-endpoints.ts";
@@ -147,6 +148,9 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   removeCard,
   enableAutoTopUp,
   disableAutoTopUp,
+  getPlan,
+  orderConsolePlan,
+  cancelConsolePlan,
   redeemVoucher,
   callFromPlayground,
   estimateFromPlayground,

@@ -4,6 +4,7 @@ import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys
 import type { KeyLimitsFields, NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
 import type { RedeemedVoucherReply } from "../../../src/console/money/billing-schema.ts";
+import type { OrderedPlanReply, PlanOrderFields } from "../../../src/console/money/plan.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { RunReply } from "../../../src/console/run-lists.ts";
 import type { RunFields } from "../../../src/console/runs.ts";
@@ -74,6 +75,18 @@ export async function chargeCard(
 ): Promise<StartedTopUpReply> {
   const body = { amount_usd: usd, card, request };
   return await post<StartedTopUpReply>(ofAccount(account, "top-ups/charge"), body);
+}
+
+/** Orders a plan; the same `request` charges once. */
+export async function orderPlan(
+  account: string,
+  order: PlanOrderFields,
+): Promise<OrderedPlanReply> {
+  return await post<OrderedPlanReply>(ofAccount(account, "plan/order"), order);
+}
+
+export async function cancelPlan(account: string): Promise<void> {
+  await post(ofAccount(account, "plan/cancel"));
 }
 
 export async function removeCard(account: string, card: string): Promise<void> {

@@ -10,6 +10,7 @@ import type { KeysReply } from "../../../src/readings/keys.ts";
 import type { LedgerReply } from "../../../src/readings/ledger.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import type { ModelsReply } from "../../../src/readings/models.ts";
+import type { PlanReply } from "../../../src/readings/offers/plan.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
 import type { ReceiptReply } from "../../../src/readings/receipt.ts";
 import type { RequestsReply } from "../../../src/readings/requests.ts";
@@ -112,6 +113,8 @@ export const receiptQuery = (account: string, id: string) => ({
 });
 
 export const billingQuery = (account: string) => accountQuery<BillingReply>(account, "billing");
+
+export const planQuery = (account: string) => accountQuery<PlanReply>(account, "plan");
 
 export const documentsQuery = (account: string, payment: string) =>
   accountQuery<PaymentDocumentsReply>(

@@ -56,6 +56,12 @@ export const PAGES = pages({
     load: () => import("../pages/money/billing.tsx"),
     component: "BillingPage",
   },
+  plan: {
+    group: "account",
+    letter: "a",
+    load: () => import("../pages/money/plan.tsx"),
+    component: "PlanPage",
+  },
   limits: {
     group: "account",
     letter: "l",
@@ -79,6 +85,11 @@ export const PAGES = pages({
 export type PageName = keyof typeof PAGES;
 
 export const PAGE_NAMES: readonly PageName[] = namesOf(PAGES);
+
+/** The pages of an account: only accounts of the Application API have a plan. */
+export function pagesOf(surface: "gateway" | "application"): readonly PageName[] {
+  return PAGE_NAMES.filter((name) => name !== "plan" || surface === "application");
+}
 
 /** The address of a page, as links name it. */
 export function pathOf<Name extends PageName>(name: Name): `/$account/${Name}` {

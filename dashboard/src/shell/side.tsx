@@ -12,7 +12,7 @@ import { Money } from "../parts/money.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { Navigation } from "./frame.tsx";
-import { PAGES, type PageName, pathOf } from "./pages.ts";
+import { PAGES, type PageName, pagesOf, pathOf } from "./pages.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
 interface SideProps {
@@ -29,7 +29,10 @@ export function Side({ account, close }: SideProps) {
       <AccountSwitcher account={account} />
       <Navigation
         label={t.nav.label}
-        groups={GROUPS}
+        groups={GROUPS.map(({ group, pages }) => ({
+          group,
+          pages: pages.filter((page) => pagesOf(account.surface).includes(page)),
+        }))}
         headings={t.nav.groups}
         after={{ build: <DocsLink /> }}
         link={(page) => (

@@ -1,12 +1,13 @@
 // Defines the bodies of changes of an account's money.
 
+import { ApiError } from "../../core/errors.ts";
 import { flag, usd as usdField, type WireOf } from "../../core/records.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { usd } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
 import { APPLIED } from "../applied.ts";
 
-const RequestId = text({
+export const RequestId = text({
   pattern: "^[\\w-]{8,64}$",
   must: "must be an id of 8 to 64 letters, digits, - and _",
   description: "The page's own id of this order: the same one never makes two top-ups",
@@ -65,3 +66,20 @@ export const AutoBody = Type.Object(
   { additionalProperties: false },
 );
 export type AutoFields = Checked<typeof AutoBody>;
+
+/**
+ * Requires that the person agreed to the text of a consent that counts now.
+ * @throws ApiError
+ */
+export function checkConsent(
+  { consent_version: version }: Pick<AutoFields, "consent_version">,
+  current: string,
+): void {
+  if (version === current) return;
+  throw new ApiError(
+    "invalid_parameter",
+    `consent_version must be '${current}', the version of the text that counts now, but is ` +
+      `'${version}'`,
+    { param: "consent_version" },
+  );
+}

@@ -14,7 +14,7 @@ import { AutoTopUp, autoJson, Cards, cardsOf } from "../../readings/billing.ts";
 import { alsoNoted } from "../noted.ts";
 import { readField } from "../read-fields.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
-import { AutoBody, type AutoFields } from "./billing-schema.ts";
+import { AutoBody, type AutoFields, checkConsent } from "./billing-schema.ts";
 
 type Context = AccountContext<BillingDeps>;
 
@@ -75,7 +75,7 @@ without their being asked again.`,
       monthlyCap: readField("monthly_cap_usd", () => positiveAmountFrom(fields.monthly_cap_usd)),
       cardId: fields.card ?? null,
     };
-    checkConsent(fields);
+    checkConsent(fields, CONSENT_VERSION);
     const { amount_usd: amount, threshold_usd: threshold } = fields;
     const about = `$${amount} below $${threshold}, at most $${fields.monthly_cap_usd} a month`;
     const cashier = cashierOf(context, "auto_top_up_enabled", about);
@@ -98,17 +98,3 @@ export const disableAutoTopUp = accountEndpoint({
     return { auto: null };
   },
 });
-
-/**
- * Requires that the person agreed to the current text of the consent.
- * @throws ApiError
- */
-function checkConsent({ consent_version: version }: AutoFields): void {
-  if (version === CONSENT_VERSION) return;
-  throw new ApiError(
-    "invalid_parameter",
-    `consent_version must be '${CONSENT_VERSION}', the version of the text that counts now, but ` +
-      `is '${version}'`,
-    { param: "consent_version" },
-  );
-}

@@ -6,7 +6,7 @@ import {
   startSandbox,
 } from "../../../src/annexes/stripe-sandbox/sandbox-server.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
-import { NO_PLAN_PRICES } from "../../../src/core/money/plan-terms.ts";
+import { NO_PLAN_PRICES, type PlanPrices } from "../../../src/core/money/plan-terms.ts";
 import { PLAIN_TERMS } from "../../../src/core/money/top-up-terms.ts";
 import { openPayments } from "../../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../../src/payments/payment-config.ts";
@@ -34,8 +34,12 @@ export interface BillingLab extends AsyncDisposable {
   payments(account: TestAccount): Promise<number>;
 }
 
+interface LabOptions extends Pick<SandboxOptions, "intercept"> {
+  readonly plans?: PlanPrices;
+}
+
 export async function openBillingLab(
-  options: Pick<SandboxOptions, "intercept"> = {},
+  { plans = NO_PLAN_PRICES, ...options }: LabOptions = {},
   own: OwnParts = () => ({}),
 ): Promise<BillingLab> {
   const webhook = { url: "", secret: WEBHOOK_SECRET };
@@ -58,7 +62,7 @@ export async function openBillingLab(
     apiBase: new URL(sandbox.url),
     returnUrl: "https://farebox.example/",
     terms: PLAIN_TERMS,
-    plans: NO_PLAN_PRICES,
+    plans,
     automaticTax: false,
     invoices: false,
   };

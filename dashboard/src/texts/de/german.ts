@@ -6,6 +6,7 @@ import { billingTexts } from "./billing.ts";
 import { entryTexts } from "./entry.ts";
 import { ROLES, SCOPES, SERVICES } from "./names.ts";
 import { peopleTexts } from "./people.ts";
+import { planTexts } from "./plan.ts";
 import { playgroundTexts } from "./playground.ts";
 import { refusalTexts } from "./refusals.ts";
 import { usageTexts } from "./usage.ts";
@@ -30,6 +31,7 @@ export const texts: Texts = {
       playground: "Playground",
       webhooks: "Webhooks",
       billing: "Abrechnung",
+      plan: "Tarif",
       limits: "Limits",
       team: "Team",
       settings: "Einstellungen",
@@ -129,6 +131,7 @@ export const texts: Texts = {
   entry: entryTexts,
   people: peopleTexts,
   billing: billingTexts,
+  plan: planTexts,
   usage: usageTexts,
   work: workTexts,
   playground: playgroundTexts,

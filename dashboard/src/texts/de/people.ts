@@ -25,6 +25,8 @@ const ACTIONS: Readonly<Record<ActionName, string>> = {
   card_removed: "hat eine Karte entfernt:",
   checkout_started: "hat eine Aufladung begonnen:",
   card_charged: "hat eine gespeicherte Karte belastet:",
+  plan_ordered: "hat den Tarif bestellt:",
+  plan_canceled: "hat den Tarif gekündigt",
   auto_top_up_enabled: "hat die automatische Aufladung eingestellt:",
   auto_top_up_disabled: "hat die automatische Aufladung ausgeschaltet",
   webhook_added: "hat den Webhook hinzugefügt:",

@@ -10,6 +10,7 @@ import {
 import { billingTexts } from "./billing.ts";
 import { entryTexts } from "./entry.ts";
 import { peopleTexts } from "./people.ts";
+import { planTexts } from "./plan.ts";
 import { playgroundTexts } from "./playground.ts";
 import { refusalTexts } from "./refusals.ts";
 import { usageTexts } from "./usage.ts";
@@ -39,6 +40,7 @@ export const texts = {
       playground: "Playground",
       webhooks: "Webhooks",
       billing: "Billing",
+      plan: "Plan",
       limits: "Limits",
       team: "Team",
       settings: "Settings",
@@ -133,6 +135,7 @@ export const texts = {
   entry: entryTexts,
   people: peopleTexts,
   billing: billingTexts,
+  plan: planTexts,
   usage: usageTexts,
   work: workTexts,
   playground: playgroundTexts,

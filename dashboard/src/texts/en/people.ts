@@ -21,6 +21,8 @@ const ACTIONS = {
   card_removed: "removed a card",
   checkout_started: "began a top-up of",
   card_charged: "charged a saved card:",
+  plan_ordered: "ordered the plan",
+  plan_canceled: "canceled the plan",
   auto_top_up_enabled: "set the automatic top-up:",
   auto_top_up_disabled: "turned the automatic top-up off",
   webhook_added: "added the webhook at",

@@ -6,6 +6,7 @@ import { billingTexts } from "./billing.ts";
 import { entryTexts } from "./entry.ts";
 import { ROLES, SCOPES, SERVICES } from "./names.ts";
 import { peopleTexts } from "./people.ts";
+import { planTexts } from "./plan.ts";
 import { playgroundTexts } from "./playground.ts";
 import { refusalTexts } from "./refusals.ts";
 import { usageTexts } from "./usage.ts";
@@ -30,6 +31,7 @@ export const texts: Texts = {
       playground: "试用台",
       webhooks: "Webhook",
       billing: "账单",
+      plan: "套餐",
       limits: "限额",
       team: "团队",
       settings: "设置",
@@ -124,6 +126,7 @@ export const texts: Texts = {
   entry: entryTexts,
   people: peopleTexts,
   billing: billingTexts,
+  plan: planTexts,
   usage: usageTexts,
   work: workTexts,
   playground: playgroundTexts,

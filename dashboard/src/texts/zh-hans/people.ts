@@ -25,6 +25,8 @@ const ACTIONS: Readonly<Record<ActionName, string>> = {
   card_removed: "移除银行卡：",
   checkout_started: "发起充值：",
   card_charged: "用已保存的卡付款：",
+  plan_ordered: "订购了套餐：",
+  plan_canceled: "取消了套餐",
   auto_top_up_enabled: "设置自动充值：",
   auto_top_up_disabled: "关闭了自动充值",
   webhook_added: "添加 Webhook：",

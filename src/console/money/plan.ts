@@ -1,0 +1,87 @@
+// The plan of an application account: GET …/plan, POST …/plan/order and …/plan/cancel
+
+import { PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
+import { PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
+import { nested, nullable, type WireOf } from "../../core/records.ts";
+import { jsonBody } from "../../http/body/json-body.ts";
+import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
+import { replyWith } from "../../http/console/record-schema.ts";
+import { type Checked, oneOf, optional, Type, text } from "../../http/schema.ts";
+import { cancelPlan, orderPlan } from "../../payments/plans.ts";
+import { TopUp, topUpJson } from "../../readings/billing.ts";
+import { Plan, planReply } from "../../readings/offers/plan.ts";
+import { type BillingDeps, cashierOf } from "./billing.ts";
+import { checkConsent, RequestId } from "./billing-schema.ts";
+
+type Context = AccountContext<BillingDeps>;
+
+const PATH = "/console/api/accounts/{account}/plan";
+const BODY_BYTES_MAX = 4 * 1_024;
+
+const OrderBody = Type.Object(
+  {
+    plan: oneOf(PRICED_PLANS),
+    card: optional(text({ description: "The id of a saved card; the newest if missing" })),
+    request: RequestId,
+    consent_version: text({ description: "The version of the text that the person agreed to" }),
+  },
+  { additionalProperties: false },
+);
+export type PlanOrderFields = Checked<typeof OrderBody>;
+
+/** The plan after an order, and its charge; null if nothing was charged. */
+const OrderedPlan = { ...Plan, charge: nullable(nested(TopUp)) };
+export type OrderedPlanReply = WireOf<typeof OrderedPlan>;
+
+export const getPlan = accountEndpoint({
+  id: "getPlan",
+  method: "GET",
+  path: PATH,
+  role: "viewer",
+  summary: "Show the plan of an application account, and what the others contain and cost",
+  ...replyWith(Plan, { summary: "A plan that is paid by the month" }),
+  run: ({ deps, account }: Context) => planReply(deps, account),
+});
+
+export const orderConsolePlan = accountEndpoint({
+  id: "orderPlan",
+  method: "POST",
+  path: `${PATH}/order`,
+  role: "billing",
+  summary: "Buy a plan by saved card, or change to another one",
+  description: `A higher plan begins now, a lower one after the paid month. An order of the present
+plan takes a cancellation back. A repeat with the same \`request\` charges nothing. The person
+agrees to the text whose version they give: that the card is charged each month.`,
+  body: jsonBody(OrderBody, { bytesMax: BODY_BYTES_MAX }),
+  ...replyWith(OrderedPlan, {
+    summary: "A higher plan",
+    body: {
+      plan: "pro",
+      request: "0d9c7c1e-5f9b-4f43-9a1d-2f6f3a1a7a51",
+      consent_version: PLAN_CONSENT_VERSION,
+    },
+  }),
+  async run(context: Context, fields: PlanOrderFields) {
+    const { deps, account } = context;
+    const { plan, card = null, request } = fields;
+    checkConsent(fields, PLAN_CONSENT_VERSION);
+    const cashier = cashierOf(context, "plan_ordered", planTitle(plan));
+    const { topUp } = await orderPlan(cashier, account, { plan, cardId: card, request });
+    const charge = topUp === null ? null : topUpJson(topUp);
+    return { ...(await planReply(deps, account)), charge };
+  },
+});
+
+export const cancelConsolePlan = accountEndpoint({
+  id: "cancelPlan",
+  method: "POST",
+  path: `${PATH}/cancel`,
+  role: "billing",
+  summary: "End a plan with its paid month; in the days of grace, now",
+  ...replyWith(Plan, { summary: "It ends with the month", reply: { next_plan: "free" } }),
+  async run(context: Context) {
+    const { deps, account } = context;
+    await cancelPlan(cashierOf(context, "plan_canceled", ""), account);
+    return await planReply(deps, account);
+  },
+});

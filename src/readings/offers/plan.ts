@@ -1,0 +1,180 @@
+// Reads the plan of an application account: until when it is paid, what comes then, and what each
+// plan contains and an order of it charges.
+
+import { PLAN_NAMES, PLANS, type PlanName } from "../../core/access/limits.ts";
+import { AdministrationError } from "../../core/errors.ts";
+import { consentText, PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
+import { type NanoUsd, ZERO } from "../../core/money/money.ts";
+import { PROVIDER_NAMES } from "../../core/money/payment-names.ts";
+import {
+  NO_PLAN_PRICES,
+  PLAN_END_REASONS,
+  type PlanPrices,
+  PRICED_PLANS,
+  type PricedPlan,
+} from "../../core/money/plan-terms.ts";
+import {
+  flag,
+  jsonFrom,
+  listOf,
+  nested,
+  nullable,
+  number,
+  text,
+  time,
+  usd,
+  type WireOf,
+  word,
+} from "../../core/records.ts";
+import { orderStep } from "../../payments/plan-steps.ts";
+import type { AccountRow } from "../../store/accounts/accounts.ts";
+import { type PlanFacts, planFacts } from "../../store/payments/plan-subscriptions.ts";
+import { type BillingStores, Cards, cardsOf } from "../billing.ts";
+
+/** When an order of a plan takes effect. */
+export const PLAN_BEGINS = ["now", "next_month"] as const;
+
+const Offer = {
+  plan: word(PLAN_NAMES, { sample: "pro" }),
+  price_usd: nullable(
+    usd({ about: "Of a month, without tax; null without a price", sample: "20" }),
+  ),
+  requests_per_minute: number({ about: "Of all keys together", sample: 60 }),
+  open_calls: number({ about: "At one time", sample: 32 }),
+  charged_now_usd: nullable(
+    usd({
+      about: "What an order charges now, without tax; null where none is possible",
+      sample: "12.9",
+    }),
+  ),
+  begins: nullable(word(PLAN_BEGINS, { about: "When an order takes effect", sample: "now" })),
+};
+
+export const Plan = {
+  plan: word(PLAN_NAMES, { sample: "starter" }),
+  price_usd: nullable(
+    usd({ about: "What is charged a month; null where nothing is", sample: "8" }),
+  ),
+  paid_until: nullable(
+    time({ about: "The end of the paid month", sample: "2026-12-12T10:00:00.000Z" }),
+  ),
+  is_due: flag({
+    about: "True in the days of grace after a month that was not paid",
+    sample: false,
+  }),
+  next_plan: nullable(
+    word(PLAN_NAMES, {
+      about: "What comes after the paid month; null without one",
+      sample: "starter",
+    }),
+  ),
+  next_price_usd: nullable(usd({ about: "Its price of a month", sample: "8" })),
+  ended: nullable(
+    word(PLAN_END_REASONS, {
+      about: "Why the last plan that was paid has ended",
+      sample: "canceled",
+    }),
+    { sample: null },
+  ),
+  open_charge: nullable(
+    text({
+      about: "A top-up of the plan that is under way",
+      sample: "topup_7n42DGM5Tflk9n8mt7Fhc7",
+    }),
+    { sample: null },
+  ),
+  plans: listOf(nested(Offer)),
+  provider: nullable(word(PROVIDER_NAMES, { sample: "sandbox" })),
+  adds_tax: flag({ about: "Whether the provider adds a tax to prices", sample: false }),
+  cards: Cards.cards,
+  consent: nested({
+    version: text({ sample: PLAN_CONSENT_VERSION }),
+    text: text({ sample: "My saved card is charged the price of this plan each month." }),
+  }),
+};
+export type PlanReply = WireOf<typeof Plan>;
+
+const [writePlan, writeOffer] = [jsonFrom(Plan), jsonFrom(Offer)];
+
+/** @throws AdministrationError for a Gateway account, which has a tier */
+export async function planReply(
+  { administration, cashier }: BillingStores,
+  account: AccountRow,
+): Promise<PlanReply> {
+  const { deps } = administration.accounts;
+  const facts = await planFacts(deps, account.number);
+  const { plan } = facts.account;
+  if (plan === null) {
+    throw new AdministrationError("wrong_surface", `The account ${account.id} has no plan`);
+  }
+  const now = new Date(administration.now());
+  const { subscription, openCharge } = facts;
+  const active = subscription?.state === "active" ? subscription : null;
+  const prices = cashier?.plans ?? NO_PLAN_PRICES;
+  const offers = PLAN_NAMES.map((name) =>
+    writeOffer({
+      plan: name,
+      requestsPerMinute: PLANS[name].accountRequestsPerMinute ?? PLANS[name].requestsPerMinute,
+      openCalls: PLANS[name].openCalls,
+      ...offerOf(facts, name, { prices, now }),
+    }),
+  );
+  const { cards } = await cardsOf(cashier, account);
+  return {
+    ...writePlan({
+      plan,
+      price: active?.price ?? null,
+      paidUntil: active?.paidUntil ?? null,
+      isDue: active !== null && active.paidUntil <= now,
+      nextPlan: active === null ? null : (active.nextPlan ?? active.plan),
+      nextPrice: active === null ? null : nextPriceOf(active),
+      ended: subscription?.endReason ?? null,
+      openCharge,
+      plans: [],
+      provider: cashier?.provider.name ?? null,
+      addsTax: cashier?.provider.addsTax ?? false,
+      cards: [],
+      consent: { version: PLAN_CONSENT_VERSION, text: consentText(PLAN_CONSENT_VERSION) },
+    }),
+    plans: offers,
+    cards,
+  };
+}
+
+function nextPriceOf({ nextPlan, nextPrice, price }: NonNullable<PlanFacts["subscription"]>) {
+  return nextPlan === null ? price : nextPrice;
+}
+
+interface OfferTerms {
+  readonly prices: PlanPrices;
+  readonly now: Date;
+}
+
+interface OfferNow {
+  readonly price: NanoUsd | null;
+  readonly chargedNow: NanoUsd | null;
+  readonly begins: (typeof PLAN_BEGINS)[number] | null;
+}
+
+/** What an order would do now: the step that the order itself would take. */
+function offerOf(facts: PlanFacts, name: PlanName, { prices, now }: OfferTerms): OfferNow {
+  const plan = PRICED_PLANS.find((one) => one === name);
+  if (plan === undefined) return { price: null, chargedNow: null, begins: null };
+  return { price: prices[plan], ...stepOf(facts, plan, { prices, now }) };
+}
+
+function stepOf(
+  facts: PlanFacts,
+  plan: PricedPlan,
+  { prices, now }: OfferTerms,
+): Pick<OfferNow, "chargedNow" | "begins"> {
+  try {
+    const step = orderStep(facts, { plan, card: 0, provider: "", now }, prices);
+    if (step.kind === "charge") return { chargedNow: step.topUp.amount, begins: "now" };
+    const isLater = step.kind === "change" && step.to.nextPlan != null;
+    return { chargedNow: ZERO, begins: isLater ? "next_month" : "now" };
+  } catch (error) {
+    if (!(error instanceof AdministrationError)) throw error;
+    return { chargedNow: null, begins: null };
+  }
+}
