@@ -24,8 +24,7 @@ export const planTexts: Texts["plan"] = {
   },
   open: "Eine Zahlung für den Tarif läuft; sie wird bald entschieden.",
   columns: { plan: "Tarif", price: "Im Monat" },
-  contains: (requests, calls) =>
-    `${requests} Anfragen pro Minute, ${calls} Aufrufe gleichzeitig`,
+  contains: (requests, calls) => `${requests} Anfragen pro Minute, ${calls} Aufrufe gleichzeitig`,
   noPrice: "vom Betreiber",
   free: "kostenlos",
   yours: "Ihrer",
