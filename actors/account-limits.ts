@@ -12,8 +12,11 @@ import type { Asking, CallTerms, Limit } from "./account.ts";
 /** The count of a plan's requests, of all keys together. */
 export const PLAN_REQUESTS = "requests";
 
-/** The calls of an account with an idempotency key: each has a marker for a day (D-751). */
-const KEYED_CALLS: Limit = {
+/**
+ * The calls of an account with an idempotency key: each has a marker for a day (D-751). A call that
+ * was not charged frees its key, and gives its count back.
+ */
+export const KEYED_CALLS: Limit = {
   name: "idempotency_keys",
   kind: "day",
   max: IDEMPOTENCY.keysPerDay,

@@ -15,6 +15,7 @@ import type {
   Outcome,
   Settlement,
 } from "./account.ts";
+import { KEYED_CALLS } from "./account-limits.ts";
 import {
   type HoldRef,
   type SettleLateArgs,
@@ -193,10 +194,12 @@ export class OpenHold implements Hold {
     outcome: Outcome,
     unused: Readonly<Record<string, number>> = NO_COUNTS,
   ): Promise<Settlement> {
+    const isCharged = min(cost, this.amount) > ZERO;
+    const back = isCharged || this.terms.ref.marker === null ? unused : withFreedKey(unused);
     this.#settlement ??= this.#resolve({
       cost,
       outcome: outcomeText(outcome),
-      unused: unusedOf(this.terms.limits, unused, outcome),
+      unused: unusedOf(this.terms.limits, back, outcome),
     });
     return this.#settlement;
   }
@@ -318,6 +321,11 @@ export async function releaseWhenBack(
       account.onSettleRetry(ref.requestId, error);
     }
   }
+}
+
+/** The counts that a call gives back with its idempotency key, because it was not charged. */
+function withFreedKey(unused: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return { ...unused, [KEYED_CALLS.name]: KEYED_CALLS.weight };
 }
 
 /** Everything that a call counts. */

@@ -2,6 +2,7 @@
 // another process: each key must be charged once.
 
 import { join } from "node:path";
+import { toUuid } from "../../../src/core/ids.ts";
 import { CRASH_POINTS } from "../../support/product/crash-points.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
 import {
@@ -25,8 +26,15 @@ interface KeyedCall {
   readonly stream: boolean;
 }
 
-/** The status and the error code of an answer; null for a call without an answer. */
-type Answer = { readonly status: number; readonly code: string | null } | null;
+/** The status, error code and message of an answer; null for a call without an answer. */
+type Answer = {
+  readonly status: number;
+  readonly code: string | null;
+  readonly message: string;
+} | null;
+
+/** The request whose receipt a refusal of a repeat names. */
+const RECEIPT = /\/v1\/receipts\/(req_[A-Za-z0-9]+)/;
 
 /** Each round kills a process at each point of a call with a whole reply, and of a stream. */
 export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void> {
@@ -74,10 +82,23 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
       });
     }
   }
+  await untilCallsEnd(product);
+  const named: string[] = [];
+  for (const call of calls) {
+    const repeat = await ask(steady, call);
+    if (repeat?.status === 200) continue;
+    const receipt = RECEIPT.exec(repeat?.message ?? "")?.[1];
+    must(receipt !== undefined, () => `${call.key}: ${repeat?.code} ${repeat?.message}`);
+    if (receipt !== undefined) named.push(receipt);
+  }
   const told = sent.map((): Told => {
     return { requestId: null, account: account.id, status: null, cost: null, costMax: 10n ** 15n };
   });
-  await proveBooks(product, told);
+  const { charges } = await proveBooks(product, told);
+  for (const request of named) {
+    must(charges.get(toUuid(request))?.times === 1, () => `The receipt ${request} has no charge`);
+  }
+  must(named.length > 0, () => "No repeat was told of a receipt");
   const { sql } = product.operator.database;
   const rows = await sql<{ marker: string; charges: number }[]>`
     SELECT marker, count(*)::int AS charges FROM request_log
@@ -89,8 +110,13 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
   must(early > 0, () => "No repeat came before the sweep");
   say(
     `${calls.length} keys, ${sent.length} requests on two processes, one killed: each key was ` +
-      `charged once; ${early} repeats came before the sweep`,
+      `charged once; ${early} repeats came before the sweep, and ${named.length} were told the ` +
+      "receipt of a charge whose answer is gone",
   );
+}
+
+interface Refusal {
+  readonly error: { readonly code: string; readonly message: string };
 }
 
 async function send({ url }: Api, { account, key, stream }: KeyedCall): Promise<Answer> {
@@ -107,8 +133,8 @@ async function send({ url }: Api, { account, key, stream }: KeyedCall): Promise<
       keepalive: false,
     });
     const text = await response.text();
-    const error = response.ok ? null : (JSON.parse(text) as { error: { code: string } }).error;
-    return { status: response.status, code: error?.code ?? null };
+    const { error } = response.ok ? { error: null } : (JSON.parse(text) as Refusal);
+    return { status: response.status, code: error?.code ?? null, message: error?.message ?? "" };
   } catch {
     return null;
   }

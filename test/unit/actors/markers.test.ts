@@ -345,15 +345,20 @@ test("markers that are loaded in parts count when the last part is there", async
   expect(await again(account)).toBe("idempotency_already_charged");
 });
 
-test("an account has a bounded number of keys a day; released calls do not count", async () => {
+test("an account has a bounded number of keys a day; uncharged calls do not count", async () => {
   const account = await openAccount(world, PAID);
-  await (await held(account)).release(DONE);
   const name = `{b${account.row.bucket}}:limit:${account.row.id}:idempotency_keys`;
+  const counted = async () => (await world.redis.getBuffer(name))?.readDoubleLE(8);
+  await (await held(account)).release(DONE);
+  expect(await counted()).toBe(0);
+  await (await held(account)).settle(usd("0"), DONE);
+  expect(await counted()).toBe(0);
+  await (await held(account)).settle(usd("1"), DONE);
+  expect(await counted()).toBe(1);
   const bytes = await world.redis.getBuffer(name);
-  expect(bytes?.readDoubleLE(8)).toBe(0);
   bytes?.writeDoubleLE(IDEMPOTENCY.keysPerDay, 8);
   await world.redis.set(name, bytes ?? "");
-  const refused = await admit(account);
+  const refused = await admit(account, { key: "order-2" });
   expect(refused).toMatchObject({ error: { code: "too_many_idempotency_keys" } });
   if (refused.verdict !== "refused") throw new Error(refused.verdict);
   expect(refused.error.retryAfterSeconds).toBeGreaterThan(0);
