@@ -16,6 +16,7 @@ import {
   UsageError,
 } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
+import { drillCommands } from "./drill/drill-command.ts";
 import { commandHelp, overview, PROCESSES } from "./help.ts";
 import { importCommands } from "./import-commands.ts";
 import { indexCommands } from "./index-commands.ts";
@@ -74,6 +75,7 @@ const COMMANDS: readonly (Command | CommandWithoutStores)[] = [
   ...operationCommands,
   ...auditCommands,
   ...doctorCommands,
+  ...drillCommands,
   ...backupCommands,
   ...restoreCommands,
   ...migrateCommands,

@@ -5,8 +5,8 @@ import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
 import type { PublicJwk } from "../core/receipts/receipt-keys.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
-/** The receipt in a file: the JWS alone, or the whole reply of GET /v1/receipts/{id}. */
-function jwsIn(text: string): string {
+/** The JWS in a file: alone, or in an object such as the reply of GET /v1/receipts/{id}. */
+export function jwsIn(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith("{")) return trimmed;
   const reply = JSON.parse(trimmed) as { readonly jws?: unknown };
@@ -14,7 +14,8 @@ function jwsIn(text: string): string {
   return reply.jws;
 }
 
-function keysIn(text: string): readonly PublicJwk[] {
+/** The key set in a file. */
+export function keysIn(text: string): readonly PublicJwk[] {
   const set = JSON.parse(text) as { readonly keys?: unknown };
   if (!Array.isArray(set.keys)) throw new UsageError("--keys must be a file with a key set (JWKS)");
   return set.keys as PublicJwk[];

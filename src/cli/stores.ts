@@ -45,6 +45,8 @@ export interface Stores {
   readonly dataDirectory: string;
   /** The secrets of the identifiers that providers get, the current one first. */
   readonly safetyIdSecrets: SecretList;
+  /** The secrets that receipts and reports are signed with, the current one first. */
+  readonly receiptSecrets: SecretList;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
   /** @throws UnknownPooler if a pooler is in front of Postgres that the settings do not name */
@@ -104,6 +106,7 @@ export function openStores(deps: StoresDeps): Stores {
     environment,
     dataDirectory: config.dataDirectory,
     safetyIdSecrets: config.safetyIdSecrets,
+    receiptSecrets: config.receiptSecrets,
     warn,
     random,
     compareSecrets: () => compareSecrets(database, config.secrets),

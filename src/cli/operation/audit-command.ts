@@ -3,6 +3,7 @@ import { type AuditDeps, type AuditReport, audit } from "../../accounts/audit.ts
 import { type AuditFinding, describe } from "../../core/journal/audit-finding.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import { auditPayments, type PaymentAudit } from "../../payments/provider-audit.ts";
+import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { AuditRepository } from "../../store/audit/audit.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
 import { paymentsRead } from "../payments/top-up-commands.ts";
@@ -36,6 +37,11 @@ const auditCommand: Command = {
     };
   },
 };
+
+/** Audits one account. Changes nothing. */
+export async function auditAccount(stores: Stores, account: AccountRow): Promise<Answer> {
+  return answerOf(account.id, await audit(auditDeps(stores), account));
+}
 
 /** Audits all accounts and returns the findings in words. Changes nothing. */
 export async function auditEverything(

@@ -31,9 +31,7 @@ const backup: Command = {
   prepare({ positionals }) {
     const folder = resolve(positionals[0] ?? "");
     return async (stores) => {
-      await makeBackupFolder(folder);
-      await flushFirst(stores);
-      const manifest = await copyTo(folder, stores);
+      const manifest = await writeBackup(folder, stores);
       const { at, accounts, ledger_entries: entries } = manifest;
       const instant = utc(new Date(at));
       const text = `Wrote ${accounts} accounts and ${entries} ledger entries as of ${instant}.`;
@@ -57,6 +55,13 @@ export async function flushFirst({ flush, warn }: Stores): Promise<void> {
   } catch {
     warn("The journal could not be moved to Postgres first: the latest charges are not in it.");
   }
+}
+
+/** Writes a backup into a new folder. */
+export async function writeBackup(folder: string, stores: Stores): Promise<BackupManifest> {
+  await makeBackupFolder(folder);
+  await flushFirst(stores);
+  return await copyTo(folder, stores);
 }
 
 async function copyTo(folder: string, { database }: Stores): Promise<BackupManifest> {
@@ -96,7 +101,8 @@ const check: Command = {
   },
 };
 
-async function checkFolder(folder: string): Promise<Answer> {
+/** Checks the files of a backup. */
+export async function checkFolder(folder: string): Promise<Answer> {
   const manifest = await readManifest(folder);
   const problems = await damagesOf(folder, manifest);
   const tables = Object.keys(manifest.tables).length;
@@ -108,7 +114,7 @@ async function checkFolder(folder: string): Promise<Answer> {
  * Checks that ledger, journal, wallets and payment provider agree, and that no cursor is ahead of
  * Redis.
  */
-async function checkStores(stores: Stores): Promise<Answer> {
+export async function checkStores(stores: Stores): Promise<Answer> {
   const { report, problems } = await auditEverything(stores);
   const isSold = loadPaymentConfig(stores.environment) !== null;
   const payments = isSold ? await auditPayments(paymentsRead(stores)) : null;

@@ -1,7 +1,7 @@
 // Signs and verifies receipts as compact JSON Web Signatures (RFC 7515).
 
-import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import type { PublicJwk, ReceiptKey } from "./receipt-keys.ts";
+import { signClaims, verifyClaims } from "./signed-claims.ts";
 
 /** The claims of a receipt. Amounts and counts are decimal digits, so no reader rounds them. */
 export interface ReceiptClaims {
@@ -45,16 +45,11 @@ export interface ReceiptClaims {
   };
 }
 
-const TYPE = "farebox-receipt+jwt";
+const RECEIPT = { type: "farebox-receipt+jwt", name: "receipt" } as const;
 
 /** The receipt of these claims, in compact form. */
-export async function signReceipt(
-  { privateKey, publicJwk: { kid, alg } }: ReceiptKey,
-  claims: ReceiptClaims,
-): Promise<string> {
-  return await new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
-    .setProtectedHeader({ alg, kid, typ: TYPE })
-    .sign(privateKey);
+export async function signReceipt(key: ReceiptKey, claims: ReceiptClaims): Promise<string> {
+  return await signClaims(RECEIPT, key, claims);
 }
 
 /**
@@ -65,11 +60,5 @@ export async function verifyReceipt(
   jws: string,
   keys: readonly PublicJwk[],
 ): Promise<ReceiptClaims> {
-  const { kid, typ } = decodeProtectedHeader(jws);
-  if (typ !== TYPE) throw new Error("This is no receipt: its header has another type");
-  const key = keys.find((one) => one.kid === kid);
-  if (key === undefined) throw new Error(`No known key has signed this receipt (kid ${kid})`);
-  const known = await importJWK({ ...key }, "EdDSA");
-  const { payload } = await compactVerify(jws, known, { algorithms: ["EdDSA"] });
-  return JSON.parse(new TextDecoder().decode(payload)) as ReceiptClaims;
+  return await verifyClaims<ReceiptClaims>(RECEIPT, jws, keys);
 }
