@@ -5,12 +5,7 @@ import { statusClass } from "../src/core/errors.ts";
 import { webhookBody } from "../src/core/webhooks/webhook-events.ts";
 import { webhookHeaders } from "../src/core/webhooks/webhook-signature.ts";
 import type { AttemptResult, WebhookClaim } from "../src/store/webhooks/webhook-deliveries.ts";
-import {
-  AddressRefused,
-  askPublic,
-  type PinnedTarget,
-  type Resolve,
-} from "../src/upstream/public-address.ts";
+import { askPublic, type PinnedTarget, type Resolve } from "../src/upstream/public-address.ts";
 import { RouteFailure } from "../src/upstream/route-failure.ts";
 import { TimeLimit } from "../src/upstream/time-limit.ts";
 import { exchange, type Fetch, giveUpBody, retryAfterOf } from "../src/upstream/upstream-http.ts";
@@ -29,6 +24,17 @@ export interface AttemptDeps {
 /** The first digits of statuses. */
 const TAKEN = 2;
 const REDIRECTED = 3;
+
+/**
+ * The result for every host that gets no request. A name of the operator's network must look like a
+ * name that does not exist, in words and time: the holder of an account could try names.
+ */
+const NOT_SENT: Attempt = {
+  httpStatus: null,
+  durationMs: 0,
+  error: "No request was sent: its host has no public address",
+  retryAfterSeconds: null,
+};
 
 /** An attempt that ended. */
 export interface Attempt extends AttemptResult {
@@ -70,8 +76,9 @@ export async function attemptWebhook(
     const durationMs = Math.round(deps.monotonicMs() - startedMs);
     return { httpStatus: reply.status, durationMs, error: errorOf(reply.status), ...reply };
   } catch (error) {
+    if (!(error instanceof RouteFailure)) return NOT_SENT;
     const durationMs = Math.round(deps.monotonicMs() - startedMs);
-    return { httpStatus: null, durationMs, error: wordsOf(error), retryAfterSeconds: null };
+    return { httpStatus: null, durationMs, error: error.message, retryAfterSeconds: null };
   } finally {
     limit.end();
   }
@@ -89,14 +96,4 @@ function errorOf(status: number): string | null {
   if (firstDigit === TAKEN) return null;
   const why = firstDigit === REDIRECTED ? ": redirects are not followed" : "";
   return `It answered ${status}${why}`;
-}
-
-/** Nothing of the address or the reply is in the words. */
-function wordsOf(error: unknown): string {
-  if (error instanceof AddressRefused) return `No request was sent: ${error.message}`;
-  if (error instanceof RouteFailure) return error.message;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return /^E[A-Z_]{1,30}$/.test(code)
-    ? `Its host was not found (${code})`
-    : "The request could not be sent";
 }

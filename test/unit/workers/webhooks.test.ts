@@ -27,6 +27,7 @@ const world = await shared(openWorld());
 const { database } = world;
 const mailbox = await shared(openMailbox(database));
 const also = async () => {};
+const NO_PUBLIC_ADDRESS = "No request was sent: its host has no public address";
 
 beforeEach(async () => {
   await database.sql`DELETE FROM webhook_receivers`;
@@ -38,12 +39,13 @@ interface DeliveryRow {
   readonly attempts: number;
   readonly http_status: number | null;
   readonly error: string | null;
+  readonly duration_ms: number | null;
   readonly wait_ms: number;
 }
 
 async function deliveries(): Promise<DeliveryRow[]> {
   return await database.sql<DeliveryRow[]>`
-    SELECT status, attempts, http_status, error,
+    SELECT status, attempts, http_status, error, duration_ms,
       extract(epoch FROM next_attempt_at - attempted_at)::float8 * 1000 AS wait_ms
     FROM webhook_deliveries ORDER BY number`;
 }
@@ -262,9 +264,8 @@ for (const [what, url, addresses] of [
     const resolve = async () => addresses;
     await startSender(database, { allowPrivate: false, fetch, resolve }).run();
     expect(asked).toBe(0);
-    expect(await deliveries()).toMatchObject([
-      { status: "waiting", error: "No request was sent: its address is not public" },
-    ]);
+    const refused = { status: "waiting", error: NO_PUBLIC_ADDRESS, duration_ms: 0 };
+    expect(await deliveries()).toMatchObject([refused]);
   });
 }
 
@@ -286,17 +287,20 @@ test("a request goes to the address that was checked, with the name of the host"
   expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
 });
 
-test("a name that does not resolve, or for too long, has failed", async () => {
+test("a name without any address looks like a name of the operator's own network", async () => {
   await waiting("https://hooks.example/");
-  const unknown = Object.assign(new Error("no"), { code: "ENOTFOUND" });
   const fetch = () => Promise.reject(new Error("a request was sent"));
-  await startSender(database, {
-    allowPrivate: false,
-    fetch,
-    resolve: () => Promise.reject(unknown),
-  }).run();
-  expect(await deliveries()).toMatchObject([{ error: "Its host was not found (ENOTFOUND)" }]);
-  await letPass(database, 5_000);
+  for (const code of ["ENOTFOUND", "EAI_AGAIN", "DNS_ENODATA"]) {
+    const resolve = () => Promise.reject(Object.assign(new Error("no"), { code }));
+    await startSender(database, { allowPrivate: false, fetch, resolve }).run();
+    expect(await deliveries()).toMatchObject([{ error: NO_PUBLIC_ADDRESS, duration_ms: 0 }]);
+    await letPass(database, 60_000);
+  }
+});
+
+test("a name that resolves for too long has failed", async () => {
+  await waiting("https://hooks.example/");
+  const fetch = () => Promise.reject(new Error("a request was sent"));
   await startSender(database, {
     allowPrivate: false,
     fetch,
