@@ -16,6 +16,7 @@ export default defineConfig({
     "./src/store/tables/index-schema.ts",
     "./src/store/tables/receipt-schema.ts",
     "./src/store/tables/webhook-schema.ts",
+    "./src/store/tables/burn-schema.ts",
   ],
   out: "./migrations",
 });

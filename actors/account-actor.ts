@@ -15,6 +15,8 @@ import {
   type AccessRefusal,
   DISABLED,
   type ModelPatterns,
+  type PresentRates,
+  ratesAt,
   windowLimitOf,
 } from "../src/core/access/key-limits.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
@@ -86,6 +88,7 @@ interface Access {
 interface Attempt extends AdmitArgs {
   readonly access: Access;
   readonly key: AccessKey;
+  readonly rates: PresentRates;
   readonly refusal: AccessRefusal | null;
   /** For a quote, what the call's run would let it hold, if the run has not begun. */
   readonly room: NanoUsd | undefined;
@@ -163,6 +166,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
           ? { run: null, refusal: decided.refusal }
           : await access.runs.decide({ named, asking, nowMs, isQuote });
       const limits = limitsOf(asking, tier, key);
+      const rates = ratesAt(key, nowMs);
       const budgets = budgetsOfCall(terms, key.budgets, { refusal, run });
       const markers = isQuote ? NO_MARKERS : markersOfCall(asking, refusal);
       const ref = this.#holdRef(asking, budgets, markers);
@@ -173,9 +177,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         elapsedMs,
         isQuote,
         key,
+        rates,
         access,
         tier,
-        windowLimit: windowLimitOf(key, tier.requestsPerMinute),
+        windowLimit: windowLimitOf(rates, tier.requestsPerMinute),
         limits,
         cap: capOf(access.document, tier),
         ref,
@@ -303,7 +308,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     reply: Exclude<AdmitReply, { verdict: ToRepeat | "late" }>,
     attempt: Attempt,
   ): Decision | QuotedDecision {
-    const { call, terms, access, key, tier, limits, cap, budget, budgets, ref, refusal } = attempt;
+    const { call, terms, access, rates, tier, limits, cap, budget, budgets, ref, refusal } = attempt;
     const { keyId } = call.identity;
     if (reply.verdict === "short") {
       if (terms.isAhead === true) this.deps.brake.notePass(keyId);
@@ -316,7 +321,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const spendable = min(reply.spendable, attempt.room ?? reply.spendable);
       if (code === null) return { refusal: null, mayFit: false, rate, spendable };
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
-      const context = { tier, key, access: refusal, isAsked: false, refusedBy };
+      const context = { tier, key: rates, access: refusal, isAsked: false, refusedBy };
       const error = refusalError({ ...reply, code }, terms, context);
       const mayFit = MONEY_REFUSALS.has(code) || reply.refusedBy === "tokens";
       return { refusal: error, mayFit, rate, spendable };
@@ -327,7 +332,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       this.deps.brake.note({ accountId, keys, keyId, metadata, limit }, reply);
       const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, terms);
       const refusedBy = moneyLimit(reply, budgets);
-      const context = { tier, key, access: refusal, isAsked, refusedBy };
+      const context = { tier, key: rates, access: refusal, isAsked, refusedBy };
       const error = refusalError(reply, terms, context);
       const { spendable } = reply;
       const funds = MONEY_REFUSALS.has(reply.code) ? { spendable, refusedBy } : null;
@@ -351,7 +356,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       this.openCalls += 1;
       this.deps.leases.opened(this.bucket, hold, this);
     }
-    return { verdict: "admitted", hold, rate, models: key.models };
+    return { verdict: "admitted", hold, rate, models: attempt.key.models };
   }
 
   #holdRef(
@@ -427,7 +432,7 @@ function checkChosen({ id, models }: AccessKey, { chosenFor }: CallTerms): void 
 
 /** The part of an attempt that decides access. */
 function accessCall({ call: { clientIp }, terms }: Asking, nowMs: number): AccessCall {
-  const { scope, service, standIns, refusal, isOpen } = terms;
+  const { scope, service, standIns, refusal, isOpen, isBrief } = terms;
   const model = service === "models" ? terms.model : null;
-  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen };
+  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen, isBrief };
 }

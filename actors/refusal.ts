@@ -2,7 +2,7 @@
 
 import { type InactiveState, inactiveMessage } from "../src/core/access/access.ts";
 import { type Budget, budgetWords } from "../src/core/access/budgets.ts";
-import type { AccessRefusal, KeyRates } from "../src/core/access/key-limits.ts";
+import type { AccessRefusal, KeyRates, PresentRates } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
@@ -24,7 +24,7 @@ const TOP_UP_SECONDS = 5;
 
 export interface RefusalContext {
   readonly tier: Tier;
-  readonly key: KeyRates;
+  readonly key: PresentRates;
   /** The refusal of the access decision; null if it does not refuse. */
   readonly access: AccessRefusal | null;
   /** True if the refusal has requested an automatic top-up. */
@@ -108,12 +108,14 @@ function idempotencyRefusal(
 
 type LimitReply = Pick<RefusedReply, "rate" | "retrySeconds" | "refusedBy">;
 
-function requestWords({ rate: { limit }, refusedBy }: LimitReply, tier: Tier, key: KeyRates) {
+function requestWords({ rate: { limit }, refusedBy }: LimitReply, tier: Tier, key: PresentRates) {
   if (refusedBy === "requests_day") return `This key allows ${limit} requests a day`;
   const isOneKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;
   const one = isOneKeys ? "One key" : `The ${tier.name} ${tier.kind}`;
   const who = limit === key.requestsPerMinute ? "This key" : one;
-  return `${who} allows ${limit} requests a minute`;
+  const words = `${who} allows ${limit} requests a minute`;
+  if (key.slowedUntilMs === null || limit !== key.requestsPerMinute) return words;
+  return `${words} until ${new Date(key.slowedUntilMs).toISOString()}, by a burn-rate rule`;
 }
 
 /** A call of more tokens than a minute allows can never pass, so it is not asked to wait. */

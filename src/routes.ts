@@ -14,6 +14,7 @@ import {
   applicationResponse,
 } from "./application/responses.ts";
 import { applicationEmbedding, applicationRerank } from "./application/vectors.ts";
+import { BURN_ENDPOINTS } from "./console/burn-rules.ts";
 import {
   createConsoleKey,
   type KeysDeps,
@@ -155,6 +156,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   callFromPlayground,
   estimateFromPlayground,
   ...RUN_ENDPOINTS,
+  ...BURN_ENDPOINTS,
   ...WEBHOOK_ENDPOINTS,
   ...READINGS,
 ];

@@ -76,6 +76,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const webhooks = startWebhookWorker({
     ...parts,
     brand: brands.read,
+    burnRates: brands.burnRates,
     registry,
     random,
     monotonicMs: () => performance.now(),

@@ -1,9 +1,15 @@
-// Runs the webhooks' part of the worker process: the deliveries, the events about balances, and the
-// upkeep of what is stored.
+// Runs the part of the worker process that notifies customers: the deliveries of webhooks, the
+// events about balances and limits, the burn-rate rules, and the upkeep of what is stored.
 
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
+import { delayedChange } from "../src/accounts/administration.ts";
 import { addBalanceEvents } from "../src/accounts/balance-notices.ts";
+import {
+  BURN_WATCH_EVERY_MS,
+  type BurnWatchDeps,
+  watchBurnRates,
+} from "../src/accounts/burn-rates.ts";
 import { addLimitEvents } from "../src/accounts/limit-events.ts";
 import { webhookDisabledMail } from "../src/accounts/webhook-mails.ts";
 import type { ReadBrand } from "../src/core/brand/brand.ts";
@@ -23,6 +29,8 @@ import { WebhookSender, type WebhookSenderDeps } from "./webhook-sender.ts";
 export interface WebhookWorkerParts {
   readonly config: Pick<ServerConfig, "console" | "secrets" | "usesProxy" | "webhooksAllowPrivate">;
   readonly brand: ReadBrand;
+  /** The operator's burn-rate rules. */
+  readonly burnRates: BurnWatchDeps["ofOperator"];
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
@@ -35,7 +43,7 @@ export interface WebhookWorkerParts {
 
 export interface WebhookWorker {
   readonly jobs: Readonly<
-    Record<"balance-events" | "limit-events" | "webhook-upkeep", ScheduledJob>
+    Record<"balance-events" | "limit-events" | "burn-rates" | "webhook-upkeep", ScheduledJob>
   >;
   /** The job that every worker runs by itself. */
   readonly timers: { readonly webhooks: ScheduledJob };
@@ -69,6 +77,17 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
     log,
   });
   const notices = new BalanceNotices(database);
+  const alarms = counter(registry, "farebox_burn_alarms_total");
+  const burn: BurnWatchDeps = {
+    database,
+    accounts,
+    ofOperator: parts.burnRates,
+    brand,
+    origin,
+    now: () => accounts.clock.now(),
+    onDelayed: delayedChange(log),
+    onAlarm: (action) => alarms.inc({ action }),
+  };
   return {
     jobs: {
       "balance-events": {
@@ -76,6 +95,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
         run: () => addBalanceEvents({ notices, now: () => accounts.clock.now() }),
       },
       "limit-events": { everyMs: LIMITS_EVERY_MS, run: () => addLimitEvents(database) },
+      "burn-rates": { everyMs: BURN_WATCH_EVERY_MS, run: () => watchBurnRates(burn) },
       "webhook-upkeep": {
         everyMs: UPKEEP_EVERY_MS,
         async run() {

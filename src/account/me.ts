@@ -1,6 +1,6 @@
 import type { AccountView, BudgetUse } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
-import { windowLimitOf } from "../core/access/key-limits.ts";
+import { ratesAt, windowLimitOf } from "../core/access/key-limits.ts";
 import { nextTier } from "../core/access/limits.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/money.ts";
@@ -42,7 +42,10 @@ function accountJson(view: AccountView, requestId: string): object {
       resets_at: new Date(Date.UTC(Math.floor(view.month / 100), view.month % 100)).toISOString(),
     },
     limits: {
-      requests_per_minute: windowLimitOf(view.key, view.tier.requestsPerMinute),
+      requests_per_minute: windowLimitOf(
+        ratesAt(view.key, view.nowMs),
+        view.tier.requestsPerMinute,
+      ),
       requests_per_day: view.key.requestsPerDay,
       tokens_per_minute: view.key.tokensPerMinute,
       concurrent_streams: view.tier.streams,

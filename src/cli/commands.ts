@@ -2,6 +2,7 @@
 
 import { accountCommands } from "./accounts/account-commands.ts";
 import { budgetCommands } from "./accounts/budget-commands.ts";
+import { burnCommands } from "./accounts/burn-commands.ts";
 import { keyCommands } from "./accounts/key-commands.ts";
 import { peopleCommands } from "./accounts/people-commands.ts";
 import { runCommands } from "./accounts/run-commands.ts";
@@ -53,6 +54,7 @@ const COMMANDS: readonly (Command | CommandWithoutStores)[] = [
   ...voucherCommands,
   ...keyCommands,
   ...budgetCommands,
+  ...burnCommands,
   ...runCommands,
   ...peopleCommands,
   ...webhookCommands,

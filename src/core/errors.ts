@@ -174,6 +174,13 @@ export const ERRORS = {
     type: "insufficient_quota",
     when: "the call can cost more than its header `x-svc-max-cost-usd` allows; nothing is charged",
   },
+  key_paused: {
+    status: 402,
+    type: "insufficient_quota",
+    when:
+      "a burn-rate rule paused the key, because it spent much at once; nothing is charged, and " +
+      "the message says until when",
+  },
   run_paused: {
     status: 402,
     type: "insufficient_quota",

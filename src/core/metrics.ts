@@ -328,6 +328,12 @@ export const METRICS = {
     labels: ["why"],
     help: "Webhooks of customers that were disabled: `gone` by 410, `failing` after 24 hours",
   },
+  farebox_burn_alarms_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["action"],
+    help: "Keys that a burn-rate rule found to spend fast: `alert`, `slow` or `pause`",
+  },
   gen_ai_client_token_usage: {
     type: "histogram",
     of: "worker",

@@ -41,6 +41,7 @@ export const SERVICE_MAILS = {
   low_balance: NEWS,
   free_credit_ending: NEWS,
   webhook_disabled: NEWS,
+  key_burn_rate: NEWS,
 } as const satisfies Readonly<Record<string, KindRow>>;
 
 export type ServiceMailKind = keyof typeof SERVICE_MAILS;

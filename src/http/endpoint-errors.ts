@@ -20,6 +20,7 @@ const KEYED: readonly ErrorCode[] = [
 const WITH_BODY: readonly ErrorCode[] = ["body_too_large", "invalid_json"];
 const BILLED: readonly ErrorCode[] = [
   "max_cost_exceeded",
+  "key_paused",
   "run_paused",
   "run_ended",
   "too_many_budgets",

@@ -38,6 +38,7 @@ const HELP = {
   key_budget_exceeded: "Raise the key's budget, wait until it renews, or use another key.",
   account_budget_exceeded: "Raise the account's budget, or wait until it renews.",
   run_budget_exceeded: "Raise the run, or ask for fewer output tokens; then send the call again.",
+  key_paused: "Resume the key on the page of limits, or wait until the pause ends.",
   run_paused: "Resume the run, and send the call again.",
   run_ended: "Give the run more time, or name another one.",
   too_many_budgets: "Wait until other runs end, or name one of them.",

@@ -1,11 +1,12 @@
-// Holds the brand for processes that read no models: workers, and the command line (D-760). It is
-// that of the configuration in force, and without one that of the file.
+// Holds the brand and the burn-rate rules for processes that read no models: workers, and the
+// command line (D-760). They are those of the configuration in force, and without one of the file.
 
+import type { BurnTerms } from "../core/access/burn-rules.ts";
 import type { Brand } from "../core/brand/brand.ts";
 import { DEFAULT_BRAND } from "../core/brand/brand.ts";
 import type { Log } from "../core/log.ts";
 import { versionName } from "./catalogue-changes.ts";
-import { CatalogueError, parseBrand } from "./catalogue-file.ts";
+import { CatalogueError, parseShared, type SharedSettings } from "./catalogue-file.ts";
 import {
   ABSENT,
   type AppliedConfigurations,
@@ -22,7 +23,7 @@ interface BrandSourceOptions {
 
 export class BrandSource {
   readonly #options: BrandSourceOptions;
-  #current = DEFAULT_BRAND;
+  #current: SharedSettings = { brand: DEFAULT_BRAND, burnRates: [] };
   #version = 0;
   #stamp = ABSENT;
 
@@ -31,9 +32,12 @@ export class BrandSource {
   }
 
   /** The brand as of the last look; ours before the first. */
-  readonly read = (): Brand => this.#current;
+  readonly read = (): Brand => this.#current.brand;
 
-  /** Looks for a newer brand. A wrong one is logged, and the one before stays. */
+  /** The operator's burn-rate rules as of the last look; none before the first. */
+  readonly burnRates = (): readonly BurnTerms[] => this.#current.burnRates;
+
+  /** Looks for newer sections. Wrong ones are logged, and those before stay. */
   async look(): Promise<void> {
     const { applied, path, log } = this.#options;
     try {
@@ -41,11 +45,14 @@ export class BrandSource {
       if (found === null) await this.#lookAtFile(path);
       else if (found.text !== null) {
         this.#version = found.version;
-        this.#current = parseBrand(found.text, versionName(found.version));
+        this.#current = parseShared(found.text, versionName(found.version));
       }
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
-      log.error({ line: error.line }, `Refused, the brand stays: ${error.message}`);
+      log.error(
+        { line: error.line },
+        `Refused, the brand and burn-rate rules stay: ${error.message}`,
+      );
     }
   }
 
@@ -54,6 +61,6 @@ export class BrandSource {
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
     // A file that disappears changes nothing, as for models.
-    if (stamp !== ABSENT) this.#current = parseBrand(await readConfiguration(path), path);
+    if (stamp !== ABSENT) this.#current = parseShared(await readConfiguration(path), path);
   }
 }

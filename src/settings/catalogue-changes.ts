@@ -85,6 +85,7 @@ const SECTIONS = {
   maps: ({ maps }) => maps,
   brand: ({ brand }) => brand,
   runs: ({ runs }) => runs,
+  burnRates: ({ burnRates }) => burnRates,
   // The rules of the built-in guide follow from whether other models exist.
   auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
   sessionHeaders: ({ sessionHeaders }) => sessionHeaders,

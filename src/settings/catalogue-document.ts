@@ -3,6 +3,7 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ServiceName } from "../core/access/services.ts";
 import { BRAND_SECTION } from "../core/brand/brand-section.ts";
+import { BURN_SECTION } from "../core/configuration/burn-section.ts";
 import { closed } from "../core/configuration/fields.ts";
 import { RUNS_SECTION } from "../core/configuration/runs-section.ts";
 import { CHAT_SECTION } from "../services/chat/settings/catalogue-section.ts";
@@ -27,6 +28,7 @@ export const CatalogueFile = Type.Object(
     ...SECTIONS.mail,
     ...BRAND_SECTION,
     ...RUNS_SECTION,
+    ...BURN_SECTION,
   },
   { ...closed, title: "Farebox models, providers and brand" },
 );

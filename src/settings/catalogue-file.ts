@@ -2,8 +2,10 @@
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import type { BurnTerms } from "../core/access/burn-rules.ts";
 import type { Brand } from "../core/brand/brand.ts";
 import { BRAND_SECTION, readBrand } from "../core/brand/brand-section.ts";
+import { BURN_SECTION, readBurnRates } from "../core/configuration/burn-section.ts";
 import {
   JsonSyntaxError,
   type LocatedJson,
@@ -75,22 +77,30 @@ export function parseCatalogue(
   const maps = readMaps(file.maps, context);
   const brand = readBrand(file.brand, refuse);
   const runs = readRuns(file.runs, chat.sessionHeaders, refuse);
+  const burnRates = readBurnRates(file.burn_rates, refuse);
   const [first, ...others] = keys.faults.map((fault) => located(json, fault));
   if (first !== undefined) throw new CatalogueError(fileName, first, others);
-  return catalogueOf(models, providers, { search, maps, brand, runs, ...chat });
+  return catalogueOf(models, providers, { search, maps, brand, runs, burnRates, ...chat });
 }
 
-const BrandAlone = Type.Object(BRAND_SECTION);
+const SharedSections = Type.Object({ ...BRAND_SECTION, ...BURN_SECTION });
+
+/** The sections of the file that processes without models need too. */
+export interface SharedSettings {
+  readonly brand: Brand;
+  readonly burnRates: readonly BurnTerms[];
+}
 
 /**
- * Reads the brand of a file for a process that needs nothing else of it, and so no keys of
- * providers; throws a CatalogueError.
+ * Reads the sections of a file for a process that needs no models, and so no keys of providers;
+ * throws a CatalogueError.
  */
-export function parseBrand(text: string, fileName: string): Brand {
+export function parseShared(text: string, fileName: string): SharedSettings {
   const json = readJson(text, fileName);
   const refuse = refusalIn(json, fileName);
-  if (!Value.Check(BrandAlone, json.value)) return refuseForm(BrandAlone, json, refuse);
-  return readBrand(json.value.brand, refuse);
+  if (!Value.Check(SharedSections, json.value)) return refuseForm(SharedSections, json, refuse);
+  const { brand, burn_rates: burnRates } = json.value;
+  return { brand: readBrand(brand, refuse), burnRates: readBurnRates(burnRates, refuse) };
 }
 
 function located(json: LocatedJson, { pointer, problem }: Fault) {

@@ -1,5 +1,7 @@
 // Changes of keys, limits and money.
 
+import type { BurnRulesReply } from "../../../src/console/burn-lists.ts";
+import type { BurnRuleFields, ResumedKeyReply } from "../../../src/console/burn-rules.ts";
 import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
 import type { KeyLimitsFields, NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
@@ -51,6 +53,20 @@ export async function changeRun(
   fields: RunFields,
 ): Promise<RunReply> {
   return await post<RunReply>(ofAccount(account, `runs/${encodeURIComponent(run)}`), fields);
+}
+
+export async function addBurnRule(account: string, rule: BurnRuleFields): Promise<BurnRulesReply> {
+  return await post<BurnRulesReply>(ofAccount(account, "burn-rules"), rule);
+}
+
+export async function removeBurnRule(account: string, rule: number): Promise<void> {
+  await post(ofAccount(account, `burn-rules/${rule}/remove`));
+}
+
+/** Ends what burn-rate rules have done to a key. */
+export async function resumeKey(account: string, key: string): Promise<ResumedKeyReply> {
+  const path = `keys/${encodeURIComponent(key)}/resume`;
+  return await post<ResumedKeyReply>(ofAccount(account, path));
 }
 
 /** Begins a top-up on the provider's page; the reply has its address. */

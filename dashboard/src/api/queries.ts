@@ -1,6 +1,7 @@
 // One query for each endpoint of the console. A change names the queries that it outdates.
 
 import { QueryClient, queryOptions } from "@tanstack/react-query";
+import type { BurnAlarmsReply, BurnRulesReply } from "../../../src/console/burn-lists.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { MeReply } from "../../../src/console/people/me-schema.ts";
 import type { RunReply, RunsReply } from "../../../src/console/run-lists.ts";
@@ -136,6 +137,12 @@ export const runsQuery = (account: string, query: Query) =>
 
 export const runQuery = (account: string, run: string) =>
   accountQuery<RunReply>(account, `runs/${encodeURIComponent(run)}`);
+
+export const burnRulesQuery = (account: string) =>
+  accountQuery<BurnRulesReply>(account, "burn-rules");
+
+export const burnAlarmsQuery = (account: string, query: Query) =>
+  accountQuery<BurnAlarmsReply>(account, "burn-alarms", { query });
 
 export const teamQuery = (account: string) =>
   accountQuery<TeamReply>(account, "team", { renew: false });

@@ -21,6 +21,7 @@ import { type Account, useAccount } from "../session.tsx";
 import { t } from "../texts.ts";
 import { day } from "../time.ts";
 import { BudgetsPanel } from "./budgets.tsx";
+import { BurnPanel } from "./burn-rates.tsx";
 import { KeyWindows, TierTable } from "./limit-tables.tsx";
 import { RunsPanel } from "./runs.tsx";
 
@@ -46,6 +47,7 @@ export function LimitsPage() {
               <KeyWindows limits={limits} />
             </div>
             <BudgetsPanel limits={limits} account={account} />
+            <BurnPanel limits={limits} account={account} />
             <RunsPanel account={account} />
             {limits.tiers.length > 0 && <TierTable limits={limits} />}
           </div>

@@ -6,7 +6,7 @@ import { withEdits } from "../../annexes/prices/apply-edits.ts";
 import type { PriceEdit } from "../../annexes/prices/price-merge.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
 import type { Catalogue } from "../../settings/catalogue.ts";
-import { CatalogueError, parseBrand, parseCatalogue } from "../../settings/catalogue-file.ts";
+import { CatalogueError, parseCatalogue, parseShared } from "../../settings/catalogue-file.ts";
 import { type Environment, secretOf } from "../../settings/environment.ts";
 import { isObject } from "../../upstream/upstream-http.ts";
 
@@ -108,7 +108,7 @@ export class Draft {
     const before = this.#text;
     this.put(path, value);
     try {
-      parseBrand(this.#text, this.name);
+      parseShared(this.#text, this.name);
     } catch (error) {
       this.#text = before;
       if (!(error instanceof CatalogueError)) throw error;

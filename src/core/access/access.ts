@@ -13,6 +13,7 @@ import {
   keyLimitsOf,
   type ModelCall,
   modelRefusal,
+  pauseRefusal,
   type StoredKeyLimits,
 } from "./key-limits.ts";
 import {
@@ -182,6 +183,8 @@ export interface AccessCall extends ModelCall {
   readonly nowMs: number;
   /** True for a call that needs no key: only a revoked, disabled or ended key is refused. */
   readonly isOpen?: boolean | undefined;
+  /** True for a call that costs nothing and ends at once: a key that is paused may make it. */
+  readonly isBrief?: boolean | undefined;
 }
 
 /**
@@ -211,7 +214,13 @@ function keyRefusal(key: AccessKey, tier: Tier, call: AccessCall): AccessDecisio
     const message = byTier === null ? lack : `${lack}. ${byTier.message}`;
     return { code: "insufficient_scope", message };
   }
-  return tierRefusal(tier, call.scope) ?? modelRefusal(key, call);
+  return tierRefusal(tier, call.scope) ?? modelRefusal(key, call) ?? pauseOf(key, call);
+}
+
+/** A refusal of the call itself comes before a pause, as before the budgets. */
+function pauseOf({ measures }: AccessKey, { nowMs, isBrief, refusal }: AccessCall) {
+  if (isBrief === true || refusal !== undefined) return null;
+  return pauseRefusal(measures, nowMs);
 }
 
 /** Returns the refusal of every call of an account in this state; null for an active account. */

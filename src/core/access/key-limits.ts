@@ -2,6 +2,7 @@
 // disabled, when it ends, which models it may call, and how often.
 
 import { type ApiError, ERRORS, type ErrorCode } from "../errors.ts";
+import { type KeyMeasure, measuresOf, type StoredMeasure } from "./burn-rules.ts";
 
 /** Ids of models, in which `*` stands for any characters; null stands for every model (D-743). */
 export type ModelPatterns = readonly string[] | null;
@@ -42,6 +43,8 @@ export interface KeyLimits extends KeyRates {
   /** From when on the key is refused; null for a key without an end. */
   readonly endsAtMs: number | null;
   readonly models: ModelPatterns;
+  /** What burn-rate rules have done to the key; each counts until its end. */
+  readonly measures: readonly KeyMeasure[];
 }
 
 /** The limits as the access document has them: each only where it is set. */
@@ -52,6 +55,7 @@ export interface StoredKeyLimits {
   readonly rpm?: number;
   readonly rpd?: number;
   readonly tpm?: number;
+  readonly burn?: readonly StoredMeasure[];
 }
 
 /** New limits of a key; a missing one stays as it is. */
@@ -101,6 +105,7 @@ export function keyLimitsOf(stored: StoredKeyLimits): KeyLimits {
     requestsPerMinute: stored.rpm ?? null,
     requestsPerDay: stored.rpd ?? null,
     tokensPerMinute: stored.tpm ?? null,
+    measures: measuresOf(stored.burn),
   };
 }
 
@@ -144,6 +149,38 @@ export function endedRefusal(
   if (endsAtMs === null || nowMs < endsAtMs) return null;
   const message = `This API key ended at ${new Date(endsAtMs).toISOString()}`;
   return { code: "invalid_api_key", message };
+}
+
+/** The refusal of every paid call of a key that a rule has paused; null if none has. */
+export function pauseRefusal(measures: readonly KeyMeasure[], nowMs: number): AccessRefusal | null {
+  const pauses = measures.filter((one) => one.requestsPerMinute === null && nowMs < one.untilMs);
+  if (pauses.length === 0) return null;
+  const end = new Date(Math.max(...pauses.map(({ untilMs }) => untilMs))).toISOString();
+  const message = `A burn-rate rule paused this key until ${end}, because it spent much at once`;
+  return { code: "key_paused", message };
+}
+
+/** The rates of a key at a time. */
+export interface PresentRates extends KeyRates {
+  /** Until when a rule has lowered its requests; null if none has. */
+  readonly slowedUntilMs: number | null;
+}
+
+/** The rates of a key now: its own, or fewer requests by the measures that last. */
+export function ratesAt(
+  key: KeyRates & { readonly measures: readonly KeyMeasure[] },
+  nowMs: number,
+): PresentRates {
+  const { requestsPerDay, tokensPerMinute } = key;
+  let { requestsPerMinute } = key;
+  let slowedUntilMs: number | null = null;
+  for (const { requestsPerMinute: slowed, untilMs } of key.measures) {
+    if (slowed === null || nowMs >= untilMs) continue;
+    if (requestsPerMinute !== null && requestsPerMinute <= slowed) continue;
+    requestsPerMinute = slowed;
+    slowedUntilMs = untilMs;
+  }
+  return { requestsPerMinute, requestsPerDay, tokensPerMinute, slowedUntilMs };
 }
 
 /** A call of models, as far as the patterns of its key decide about it. */

@@ -25,6 +25,7 @@ export const chineseMails: MailTexts = {
     receipt: "打开收据",
     topUp: "充值",
     webhooks: "查看 Webhook",
+    limits: "查看限额",
     signIn: "登录",
     newPassword: "设置新密码",
   },
@@ -47,6 +48,9 @@ export const chineseMails: MailTexts = {
     lastTopUp: "上次充值",
     freeCredit: "赠送额度",
     ends: "到期时间",
+    key: "密钥",
+    spentInFive: "五分钟内花费",
+    ruleFires: "规则触发金额",
   },
   verification: {
     subject: "请验证您的邮箱",
@@ -219,5 +223,13 @@ export const chineseMails: MailTexts = {
       failing: "多次尝试后，它在 24 小时内没有接收任何事件。",
     },
     after: "重新启用前不会再向它发送事件。最近 30 天内未接收的事件届时可以重新发送。",
+  },
+  burnRate: {
+    subject: (key) => `您的密钥“${key}”花费过快`,
+    paragraph: (key, spent) => `密钥“${key}”在五分钟内花费了 ${spent}，超过了花费速度规则的限度。`,
+    alert: "密钥未受影响，其调用照常进行。",
+    slow: (requests, until) => `在 ${until} 之前，它每分钟最多可发 ${requests} 个请求。`,
+    pause: (until) => `它已暂停至 ${until}：收费的调用会被拒绝，且不扣费。`,
+    after: "您可以在“限额”页面提前结束。",
   },
 };

@@ -19,6 +19,7 @@ export const englishMails = {
     receipt: "Open the receipt",
     topUp: "Top up",
     webhooks: "Look at your webhooks",
+    limits: "Look at your limits",
     signIn: "Sign in",
     newPassword: "Set a new password",
   },
@@ -41,6 +42,9 @@ export const englishMails = {
     lastTopUp: "Last top-up",
     freeCredit: "Free credit",
     ends: "Ends",
+    key: "Key",
+    spentInFive: "Spent in five minutes",
+    ruleFires: "The rule fires at",
   },
   verification: {
     subject: "Confirm your address",
@@ -270,6 +274,19 @@ export const englishMails = {
     after:
       "No more events are sent to it until you enable it again. Events that it " +
       "did not take in the last 30 days can then be sent again.",
+  },
+  burnRate: {
+    subject: (key: string) => `Your key "${key}" spends fast`,
+    paragraph: (key: string, spent: string) =>
+      `Your key "${key}" spent ${spent} within five minutes, which is more than a burn-rate rule ` +
+      "lets pass.",
+    alert: "Nothing was done to the key: its calls go on.",
+    slow: (requests: number, until: string) =>
+      `Until ${until} it may make ${requests} requests a minute.`,
+    pause: (until: string) =>
+      `It is paused until ${until}: calls that cost something are refused, and nothing is ` +
+      "charged for them.",
+    after: "You can end that earlier on the page of your limits.",
   },
 };
 

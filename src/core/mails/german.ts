@@ -32,6 +32,7 @@ export const germanMails: MailTexts = {
     receipt: "Beleg öffnen",
     topUp: "Guthaben aufladen",
     webhooks: "Webhooks ansehen",
+    limits: "Limits ansehen",
     signIn: "Anmelden",
     newPassword: "Neues Passwort festlegen",
   },
@@ -54,6 +55,9 @@ export const germanMails: MailTexts = {
     lastTopUp: "Letzte Aufladung",
     freeCredit: "Freiguthaben",
     ends: "Endet",
+    key: "Schlüssel",
+    spentInFive: "In fünf Minuten ausgegeben",
+    ruleFires: "Die Regel greift ab",
   },
   verification: {
     subject: "Bestätigen Sie Ihre Adresse",
@@ -307,5 +311,17 @@ export const germanMails: MailTexts = {
       "Er erhält keine Ereignisse mehr, bis Sie ihn wieder einschalten. Ereignisse der letzten " +
       "30 " +
       "Tage, die er nicht angenommen hat, können dann erneut gesendet werden.",
+  },
+  burnRate: {
+    subject: (key) => `Ihr Schlüssel „${key}“ gibt schnell Geld aus`,
+    paragraph: (key, spent) =>
+      `Ihr Schlüssel „${key}“ hat in fünf Minuten ${spent} ausgegeben. Das ist mehr, als eine ` +
+      "Ausgabenregel durchgehen lässt.",
+    alert: "Am Schlüssel wurde nichts geändert: Seine Aufrufe gehen weiter.",
+    slow: (requests, until) => `Bis ${until} sind mit ihm ${requests} Anfragen pro Minute möglich.`,
+    pause: (until) =>
+      `Er ist bis ${until} angehalten: Aufrufe, die etwas kosten, werden abgelehnt und nicht ` +
+      "berechnet.",
+    after: "Auf der Seite Ihrer Limits können Sie das früher beenden.",
   },
 };

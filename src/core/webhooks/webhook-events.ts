@@ -2,6 +2,7 @@
 // event: its type, the console, the pages and the documentation follow from the row. The data has
 // ids, amounts and times, never an address, a name or any content.
 
+import { BURN_ACTIONS } from "../access/burn-rules.ts";
 import { DISPUTE_STATES, PAYMENT_PURPOSES } from "../money/payment-credit.ts";
 import {
   type Fields,
@@ -125,6 +126,18 @@ export const WEBHOOK_EVENTS = {
           about: "`budget` for the month's, or `budget_day` and so on",
           sample: "budget_day",
         }),
+      ),
+    },
+  },
+  "key.burn_rate": {
+    about: "A burn-rate rule found that a key spends fast: once until the key is slower again.",
+    data: {
+      key: text({ about: "The id of the key", sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
+      spent_usd: usd({ about: "Charged within five minutes", sample: "6.4" }),
+      threshold_usd: usd({ about: "From which amount on the rule fires", sample: "5" }),
+      action: word(BURN_ACTIONS, { about: "What happens to the key", sample: "pause" }),
+      until: nullable(
+        time({ about: "When that ends; null for an alert", sample: "2026-11-22T14:33:20.000Z" }),
       ),
     },
   },

@@ -8,6 +8,7 @@ import type { Scope } from "../../core/access/limits.ts";
 import type { Queries } from "../servers/transaction.ts";
 import { accounts, budgets, keys, operations, payments } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
+import { burnAlarms } from "../tables/burn-schema.ts";
 import { autoTopUps } from "../tables/payment-schema.ts";
 
 type AccountColumns = typeof accounts.$inferSelect;
@@ -53,6 +54,7 @@ export async function readDocuments(
   const allowances = await readAllowances(tx, numbers);
   const autoTopUps = await readAutoTopUps(tx, numbers);
   const budgetsOf = await readBudgets(tx, numbers);
+  const measuresOf = await readMeasures(tx, numbers);
   return rows.map((row) => ({
     account: row.number,
     accountId: row.id,
@@ -64,6 +66,7 @@ export async function readDocuments(
       autoTopUp: autoTopUps.get(row.number),
       live: keysOf.get(row.number) ?? [],
       budgets: budgetsOf.get(row.number) ?? [],
+      measures: measuresOf.get(row.number) ?? [],
     }),
   }));
 }
@@ -148,6 +151,34 @@ async function readBudgets(
   return Map.groupBy(rows, (row) => row.account);
 }
 
+/** A measure of a burn-rate rule that has not ended. */
+interface LastingMeasure {
+  readonly account: number;
+  readonly key: number;
+  readonly requestsPerMinute: number | null;
+  readonly endsAt: Date | null;
+}
+
+/** The measures against keys of accounts. Each counts until its end, by the clock of Redis. */
+async function readMeasures(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, readonly LastingMeasure[]>> {
+  const { account, key, requestsPerMinute, endsAt, endedAt, number } = burnAlarms;
+  const rows = await tx
+    .select({ account, key, requestsPerMinute, endsAt })
+    .from(burnAlarms)
+    .where(and(isAnyOf(account, numbers), isNotNull(endsAt), isNull(endedAt)))
+    .orderBy(asc(number));
+  return Map.groupBy(rows, (row) => row.account);
+}
+
+/** The field of a key's measures; missing without any. */
+function storedMeasures(of: readonly LastingMeasure[] = []): Pick<StoredKeyLimits, "burn"> {
+  if (of.length === 0) return {};
+  return { burn: of.map((one) => [one.requestsPerMinute ?? 0, one.endsAt?.getTime() ?? 0]) };
+}
+
 /** The field of an owner's budgets; missing without any. */
 function storedBudgets(of: readonly LiveBudget[] = []): { budgets?: readonly StoredBudget[] } {
   if (of.length === 0) return {};
@@ -181,13 +212,15 @@ interface DocumentParts {
   readonly autoTopUp: { readonly amount: bigint; readonly threshold: bigint } | undefined;
   readonly live: readonly (typeof keys.$inferSelect)[];
   readonly budgets: readonly LiveBudget[];
+  readonly measures: readonly LastingMeasure[];
 }
 
 function documentOf(
   account: AccountColumns,
-  { paid, allowanceMonth, autoTopUp, live, budgets }: DocumentParts,
+  { paid, allowanceMonth, autoTopUp, live, budgets, measures }: DocumentParts,
 ): string {
   const ofKeys = Map.groupBy(budgets, ({ key }) => key);
+  const against = Map.groupBy(measures, ({ key }) => key);
   const document: StoredDocument = {
     state: account.state,
     state_reason: account.stateReason,
@@ -211,6 +244,7 @@ function documentOf(
       monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
       ...storedBudgets(ofKeys.get(key.number)),
       ...storedLimits(key),
+      ...storedMeasures(against.get(key.number)),
     })),
     ...storedBudgets(ofKeys.get(null)),
   };

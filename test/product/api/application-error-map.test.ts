@@ -12,6 +12,7 @@ import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
 import { runRefusals } from "../../support/api/provoke-runs.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import type { AccountTerms } from "../../support/stores/accounts.ts";
+import { act } from "../../support/stores/burn-lab.ts";
 
 /** Each plan includes all of this surface, and no key can open as many streams as the limit. */
 type NeverAnswered =
@@ -97,6 +98,13 @@ const provoke = {
       const headers = { "x-svc-max-cost-usd": "0.000000001" };
       const account = await api.account({ surface: "application", plan: "max", paid: "9" });
       return api.postTo(PATH, account, chatBody(), { headers });
+    },
+  },
+  key_paused: {
+    by: async () => {
+      const account = await api.account({ surface: "application", plan: "max", paid: "9" });
+      await act(api.parts.stores, account);
+      return api.postTo(PATH, account, chatBody());
     },
   },
   ...toBy(

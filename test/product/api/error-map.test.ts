@@ -12,6 +12,7 @@ import { sharedMail } from "../../support/api/shared-api.ts";
 import { silence, textBatch } from "../../support/fakes/scripted-chat.ts";
 import { random } from "../../support/random.ts";
 import { type AccountTerms, daysAgo } from "../../support/stores/accounts.ts";
+import { act } from "../../support/stores/burn-lab.ts";
 import { mailAccount, mailBody } from "../../support/stores/mail-world.ts";
 
 const world = await sharedMail();
@@ -113,6 +114,11 @@ const provoke = {
   max_cost_exceeded: async () => {
     const headers = { "x-svc-max-cost-usd": "0.000000001" };
     return api.post(await api.account(), chatBody(), { headers });
+  },
+  key_paused: async () => {
+    const account = await api.account({ paid: "5" });
+    await act(api.parts.stores, account);
+    return api.post(account, chatBody());
   },
   ...runRefusals(api, { path: "/v1/chat/completions", open: () => api.account({ paid: "5" }) }),
   run_not_found: async () => api.get("/v1/runs/none", await api.account()),

@@ -230,7 +230,7 @@ class OpenLab implements ConsoleLab {
     return visitor;
   }
 
-  /** Gives an account a key, an invitation, a webhook, a card, a top-up and a name. */
+  /** Gives an account a key with its limits, an invitation, a webhook, a card, a top-up, a name. */
   async #fill(account: string, by: Visitor, { domain, keep }: Filling): Promise<void> {
     const path = (below: string) => `/console/api/accounts/${account}/${below}`;
     const key = await by.post(path("keys"), { name: `Key of ${domain}`, scopes: ["models"] });
@@ -250,6 +250,13 @@ class OpenLab implements ConsoleLab {
       SELECT account, ${`run-${domain}`}, number, 1000000000, now() + interval '1 day'
       FROM keys WHERE id = ${String(key.body.created?.id)} RETURNING id`;
     if (run !== undefined) keep("run", String(run.id));
+    const burn = await by.post(path("burn-rules"), { above_usd: "9", action: "alert" });
+    keep("rule", String(burn.body.rules?.[0]?.number));
+    await this.#sql`
+      INSERT INTO burn_alarms (account, key, rule, amount, action, minutes, spent, threshold, at,
+        ends_at)
+      SELECT account, number, '0', 1, 'pause', 60, 1, 1, now(), now() + interval '1 hour'
+      FROM keys WHERE id = ${String(key.body.created?.id)}`;
     const begun = await by.post(path("top-ups/checkout"), { amount_usd: "25", save_card: true });
     if (begun.status !== 200) return;
     await this.billing.pay(begun.body.top_up?.url);

@@ -169,6 +169,7 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   monthly_limit_reached: "cap",
   account_budget_exceeded: "cap",
   run_budget_exceeded: "run",
+  key_paused: "cap",
   run_paused: "run",
   run_ended: "run",
   rate_limit_exceeded: "cap",

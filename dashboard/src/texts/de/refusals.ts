@@ -43,6 +43,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     run_budget_exceeded:
       "Erhöhen Sie das Budget des Laufs, oder fordern Sie weniger Ausgabe-Tokens an; senden Sie " +
       "den Aufruf dann erneut.",
+    key_paused:
+      "Setzen Sie den Schlüssel auf der Seite „Limits“ fort, oder warten Sie, bis die Pause endet.",
     run_paused: "Setzen Sie den Lauf fort, und senden Sie den Aufruf erneut.",
     run_ended: "Geben Sie dem Lauf mehr Zeit, oder nennen Sie einen anderen.",
     too_many_budgets: "Warten Sie, bis andere Läufe enden, oder nennen Sie einen von ihnen.",
@@ -104,6 +106,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     maps_unavailable: "Karten sind pausiert, oder niemand bedient diese Aktion.",
     mail_unavailable: "Der Versand ist pausiert, oder die E-Mail wurde aufgegeben.",
     max_cost_exceeded: `Der Aufruf kann mehr kosten, als sein Höchstbetrag erlaubt. ${FREE}`,
+    key_paused: `Eine Ausgabenregel hat den Schlüssel angehalten. ${FREE}`,
     run_paused: `Der Lauf des Aufrufs ist angehalten. ${FREE}`,
     run_ended: `Die Zeit des Laufs ist vorbei. ${FREE}`,
     idempotency_key_mismatch:

@@ -19,6 +19,9 @@ const TYPES: Readonly<Record<WebhookEventType, string>> = {
   "payment.disputed": "Eine Zahlung wurde angefochten, oder eine Anfechtung wurde entschieden.",
   "key.budget_reached":
     "Ein Budget eines Schlüssels hat einen Aufruf abgelehnt: je UTC-Tag einmal.",
+  "key.burn_rate":
+    "Eine Ausgabenregel hat bemerkt, dass ein Schlüssel schnell Geld ausgibt: einmal, bis er " +
+    "wieder langsamer ist.",
   "run.budget_reached":
     "Das Budget eines Laufs hat einen Aufruf abgelehnt: je Lauf und UTC-Tag einmal.",
   "run.paused": "Ein Lauf wurde angehalten: Er lehnt Aufrufe ab, bis er fortgesetzt wird.",

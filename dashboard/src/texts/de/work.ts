@@ -277,6 +277,46 @@ export const workTexts: Texts["work"] = {
       renews: "Erneuert sich",
     },
   },
+  burn: {
+    title: "Ausgabenregeln",
+    none: "Keine Regeln: Ein Schlüssel kann so schnell Geld ausgeben, wie seine Limits erlauben.",
+    add: "Regel hinzufügen",
+    about:
+      "Greift, wenn ein Schlüssel in fünf Minuten so viel ausgegeben hat. Geprüft wird alle zehn " +
+      "Sekunden, es kann also etwas mehr durchgehen: Exakt ist nur ein Budget.",
+    amount: "USD in fünf Minuten",
+    eachKey: "Jeder Schlüssel",
+    actions: {
+      alert: "Nur benachrichtigen",
+      slow: "Schlüssel verlangsamen",
+      pause: "Schlüssel anhalten",
+    },
+    slowTo: (requests) => `${requests} Anfragen pro Minute`,
+    forMinutes: (measure, minutes) => `${measure}, ${minutes} Min. lang`,
+    requests: "Anfragen pro Minute, die bleiben",
+    minutes: (least) => `Minuten, bis das von selbst endet (mindestens ${least})`,
+    timesLabel: "Auch so viel Mal das Übliche (ab 2; leer: der Betrag genügt)",
+    times: (times) => `${times}-fach`,
+    added: "Die Regel ist hinzugefügt. Sie wird innerhalb von zehn Sekunden geprüft.",
+    remove: "Entfernen",
+    removed: "Die Regel ist entfernt. Was sie bewirkt hat, bleibt bis zu seinem Ende.",
+    pausedUntil: (key, until) => `Der Schlüssel „${key}“ ist bis ${until} angehalten.`,
+    slowedUntil: (key, until) => `Der Schlüssel „${key}“ ist bis ${until} verlangsamt.`,
+    resume: "Fortsetzen",
+    resumed: "Der Schlüssel nimmt wieder Aufrufe an.",
+    resumedSoon:
+      "Der Schlüssel ist fortgesetzt. Bis alle Server es wissen, werden Aufrufe vielleicht noch " +
+      "abgelehnt.",
+    columns: { key: "Schlüssel", above: "In fünf Minuten", times: "Das Übliche", action: "Dann" },
+    alarmColumns: {
+      at: "Ausgelöst",
+      key: "Schlüssel",
+      spent: "Ausgegeben",
+      threshold: "Regel",
+      action: "Dann",
+      ended: "Beendet",
+    },
+  },
   runs: {
     title: "Läufe",
     none: "Noch keine Läufe: Ein Aufruf beginnt einen mit dem Header x-svc-run.",

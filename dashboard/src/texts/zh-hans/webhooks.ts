@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<WebhookEventType, string>> = {
   "payment.refunded": "一笔付款的退款金额有变化。",
   "payment.disputed": "一笔付款出现争议，或争议已有结果。",
   "key.budget_reached": "密钥预算拒绝了一次调用：每个 UTC 日各通知一次。",
+  "key.burn_rate": "花费速度规则发现某个密钥花费过快：在其放缓之前只通知一次。",
   "run.budget_reached": "任务预算拒绝了一次调用：每个任务每个 UTC 日通知一次。",
   "run.paused": "任务已暂停：恢复之前会拒绝调用。",
   "run.resumed": "已暂停的任务重新接受调用。",

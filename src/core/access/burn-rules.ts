@@ -1,0 +1,87 @@
+// Defines burn-rate rules: what happens to a key that spends much within five minutes. A rule is of
+// the account's people or of the operator. It is checked every few seconds, so it is a brake, and
+// no bound as a budget is (D-885).
+
+import { MINUTE_MS, SECOND_MS } from "../durations.ts";
+import { type NanoUsd, toDecimal } from "../money/money.ts";
+
+/** The time in which spending is summed. */
+export const BURN_WINDOW_MS = 5 * MINUTE_MS;
+
+/** How often the rules are checked. */
+export const BURN_EVERY_MS = 10 * SECOND_MS;
+
+/** What a rule does to the key, beside the notices: nothing, fewer requests, or no paid call. */
+export const BURN_ACTIONS = ["alert", "slow", "pause"] as const;
+export type BurnAction = (typeof BURN_ACTIONS)[number];
+
+/** The bounds of a rule. A pause is never shorter than the time in which spending is summed. */
+export const BURN_BOUNDS = {
+  times: { min: 2, max: 1_000 },
+  requestsPerMinute: { min: 1, max: 1_000_000 },
+  minutes: { min: 5, max: 7 * 24 * 60 },
+} as const;
+
+/** The most rules that an account has, and the most that an operator has. */
+export const BURN_RULES_MAX = 20;
+
+export interface BurnTerms {
+  /** The spending of a key within five minutes from which on the rule fires. */
+  readonly amount: NanoUsd;
+  /** The rule also wants this many times the usual spending; null: the amount is enough. */
+  readonly times: number | null;
+  readonly action: BurnAction;
+  /** For `slow`: the requests that the key may make in 60 seconds. */
+  readonly requestsPerMinute: number | null;
+  /** For `slow` and `pause`: after how many minutes that ends by itself. */
+  readonly minutes: number | null;
+}
+
+/** The problem of terms that do not fit their action; null if they do. */
+export function burnProblem({
+  action,
+  requestsPerMinute,
+  minutes,
+}: BurnTerms): { readonly field: "requests_per_minute" | "minutes"; readonly must: string } | null {
+  if ((action === "slow") !== (requestsPerMinute !== null)) {
+    const must = action === "slow" ? "is needed by a rule that slows down" : "is only for 'slow'";
+    return { field: "requests_per_minute", must };
+  }
+  if ((action === "alert") !== (minutes === null)) {
+    const must = action === "alert" ? "is only for 'slow' and 'pause'" : "is needed by this action";
+    return { field: "minutes", must };
+  }
+  return null;
+}
+
+/** A measure that a rule has taken against a key, while it lasts. */
+export interface KeyMeasure {
+  /** The requests that are left to the key in 60 seconds; null: it is paused. */
+  readonly requestsPerMinute: number | null;
+  readonly untilMs: number;
+}
+
+/** Measures as the access document has them: requests a minute, or 0 for a pause, and the end. */
+export type StoredMeasure = readonly [requestsPerMinute: number, untilMs: number];
+
+export function measuresOf(stored: readonly StoredMeasure[] = []): readonly KeyMeasure[] {
+  return stored.map(([requests, untilMs]) => {
+    return { requestsPerMinute: requests === 0 ? null : requests, untilMs };
+  });
+}
+
+/** A rule in words: "$5 and 3 times the usual in five minutes: 2 requests a minute for 30 min". */
+export function burnWords({ amount, times, ...rule }: BurnTerms): string {
+  const usual = times === null ? "" : ` and ${times} times the usual`;
+  return `$${toDecimal(amount)}${usual} in five minutes: ${actionWords(rule)}`;
+}
+
+function actionWords({
+  action,
+  requestsPerMinute,
+  minutes,
+}: Pick<BurnTerms, "action" | "requestsPerMinute" | "minutes">): string {
+  if (action === "alert") return "alert";
+  const measure = action === "pause" ? "paused" : `${requestsPerMinute} requests a minute`;
+  return `${measure} for ${minutes} min`;
+}

@@ -1,0 +1,317 @@
+// Finds keys that spend fast, from the sums of `month_spend` that the flush keeps anyway, and
+// stores what the rules found. A sample is taken at each check, so nothing is written on the way
+// of a call (D-885).
+
+import { and, desc, eq, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
+import { BURN_WINDOW_MS, type BurnTerms, burnWords } from "../../core/access/burn-rules.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/durations.ts";
+import { type NanoUsd, nano } from "../../core/money/money.ts";
+import { lockAccount, raiseVersion } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
+import { accounts, keys } from "../tables/account-schema.ts";
+import { burnAlarms } from "../tables/burn-schema.ts";
+import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
+
+/** A check that is this much older than the window begins is no longer its begin. */
+const GAP_MS = 30 * SECOND_MS;
+/** The usual spending is that of the quarters of an hour with spending, from so long ago... */
+const USUAL_FROM_MS = 7 * DAY_MS;
+/** ... to so long ago, which leaves out what may be the breach itself. */
+const USUAL_TO_MS = HOUR_MS;
+/** With fewer such quarters the usual is not known. */
+const USUAL_QUARTERS_MIN = 8;
+/** The most alarms of one check; the next one finds the others. */
+const AT_ONCE = 200;
+
+/** A key that spends fast, and the rule that says so. */
+export interface BurnBreach extends BurnTerms {
+  /** The number of the account. */
+  readonly account: number;
+  /** The number, the id and the name of the key. */
+  readonly key: number;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly rule: string;
+  readonly isOperators: boolean;
+  readonly spent: NanoUsd;
+  readonly threshold: NanoUsd;
+}
+
+/**
+ * Samples what the keys with rules have spent. `isEveryKey`: the operator has rules, which are for
+ * the keys of all accounts. Samples of other keys go: what a key spends while nobody checks it is
+ * not found at once when somebody does.
+ */
+export async function sampleSpending(
+  { sql }: Database,
+  { now, isEveryKey }: { readonly now: Date; readonly isEveryKey: boolean },
+): Promise<void> {
+  const at = now.toISOString();
+  await sql`
+    WITH watched AS MATERIALIZED (
+      SELECT k.number AS key, coalesce(sum(m.spent), 0)::bigint AS spent
+      FROM keys k LEFT JOIN month_spend m ON m.account = k.account AND m.key = k.number
+      WHERE k.revoked_at IS NULL AND (${isEveryKey} OR EXISTS (
+        SELECT FROM burn_rules r WHERE r.account = k.account AND r.removed_at IS NULL
+          AND (r.key IS NULL OR r.key = k.number)))
+      GROUP BY k.number),
+    unwatched AS (
+      DELETE FROM burn_samples s WHERE NOT EXISTS (SELECT FROM watched w WHERE w.key = s.key)),
+    checked AS (
+      INSERT INTO burn_checks (at) VALUES (${at}::timestamptz) ON CONFLICT DO NOTHING)
+    INSERT INTO burn_samples (key, at, spent)
+    SELECT w.key, ${at}::timestamptz, w.spent FROM watched w
+    LEFT JOIN LATERAL (
+      SELECT s.spent FROM burn_samples s WHERE s.key = w.key ORDER BY s.at DESC LIMIT 1
+    ) newest ON true
+    WHERE newest.spent IS DISTINCT FROM w.spent
+    ON CONFLICT DO NOTHING`;
+  const old = new Date(now.getTime() - BURN_WINDOW_MS - GAP_MS).toISOString();
+  await sql`DELETE FROM burn_checks WHERE at < ${old}::timestamptz`;
+  await sql`
+    DELETE FROM burn_samples s WHERE s.at < ${old}::timestamptz AND EXISTS (
+      SELECT FROM burn_samples later
+      WHERE later.key = s.key AND later.at > s.at AND later.at <= ${old}::timestamptz)`;
+}
+
+/**
+ * What each key has spent since the window began, as SQL. The window begins at the last check that
+ * is five minutes old. After a gap, in which nobody checked, it begins at the first check of now:
+ * what was spent in the gap may have taken an hour.
+ */
+function spendingOf({ sql }: Database, now: Date) {
+  const begin = new Date(now.getTime() - BURN_WINDOW_MS).toISOString();
+  const gap = new Date(now.getTime() - BURN_WINDOW_MS - GAP_MS).toISOString();
+  return sql`
+    since AS (
+      SELECT coalesce(
+        max(at) FILTER (WHERE at <= ${begin}::timestamptz AND at >= ${gap}::timestamptz),
+        min(at) FILTER (WHERE at > ${begin}::timestamptz)) AS at
+      FROM burn_checks),
+    spending AS (
+      SELECT k.number AS key, k.account, k.id, k.name, newest.spent - coalesce(begin.spent,
+        CASE WHEN k.created_at > since.at THEN 0 ELSE first.spent END) AS spent
+      FROM since CROSS JOIN (
+        SELECT DISTINCT s.key FROM burn_samples s, since WHERE s.at > since.at) active
+      JOIN keys k ON k.number = active.key AND k.revoked_at IS NULL
+      JOIN LATERAL (SELECT s.spent FROM burn_samples s WHERE s.key = k.number
+        ORDER BY s.at DESC LIMIT 1) newest ON true
+      JOIN LATERAL (SELECT s.spent FROM burn_samples s WHERE s.key = k.number
+        ORDER BY s.at LIMIT 1) first ON true
+      LEFT JOIN LATERAL (SELECT s.spent FROM burn_samples s
+        WHERE s.key = k.number AND s.at <= since.at ORDER BY s.at DESC LIMIT 1) begin ON true)`;
+}
+
+/** The breaches that have no alarm yet. `ofOperator` are the rules for every key. */
+export async function findBreaches(
+  database: Database,
+  { now, ofOperator }: { readonly now: Date; readonly ofOperator: readonly BurnTerms[] },
+): Promise<readonly BurnBreach[]> {
+  const { sql } = database;
+  const operators = JSON.stringify(
+    ofOperator.map((terms) => ({ ...terms, amount: String(terms.amount), rule: burnWords(terms) })),
+  );
+  const from = new Date(now.getTime() - USUAL_FROM_MS).toISOString();
+  const to = new Date(now.getTime() - USUAL_TO_MS).toISOString();
+  const rows = await sql<BreachRow[]>`
+    WITH ${spendingOf(database, now)},
+    rules AS (
+      SELECT r.number::text AS rule, false AS "isOperators", r.account, r.key, r.amount, r.times,
+        r.action, r.requests_per_minute AS "requestsPerMinute", r.minutes
+      FROM burn_rules r WHERE r.removed_at IS NULL
+      UNION ALL
+      SELECT o.rule, true, NULL, NULL, o.amount, o.times, o.action, o."requestsPerMinute", o.minutes
+      FROM json_to_recordset(${operators}::text::json) AS o(rule text, amount bigint, times int,
+        action text, "requestsPerMinute" int, minutes int)),
+    compared AS (
+      SELECT s.account, s.key, s.id AS "keyId", s.name AS "keyName", s.spent, r.rule,
+        r."isOperators", r.amount, r.times, r.action, r."requestsPerMinute", r.minutes,
+        CASE WHEN r.times IS NULL THEN r.amount
+          WHEN u.usual IS NOT NULL THEN greatest(r.amount, r.times * u.usual) END AS threshold
+      FROM spending s
+      JOIN rules r ON (r.account IS NULL OR r.account = s.account)
+        AND (r.key IS NULL OR r.key = s.key) AND s.spent >= r.amount
+      LEFT JOIN LATERAL (
+        -- Each quarter of an hour has three times five minutes.
+        SELECT (sum(cost) / (3 * count(DISTINCT at)))::bigint AS usual FROM usage_rollups
+        WHERE r.times IS NOT NULL AND account = s.account AND minutes = 15 AND key = s.key
+          AND at >= ${from}::timestamptz AND at < ${to}::timestamptz AND cost > 0
+        HAVING count(DISTINCT at) >= ${USUAL_QUARTERS_MIN}) u ON true)
+    SELECT * FROM compared c
+    WHERE c.spent >= c.threshold AND NOT EXISTS (SELECT FROM burn_alarms a
+      WHERE a.key = c.key AND a.rule = c.rule AND a.over_at IS NULL)
+    ORDER BY c.key, c.rule LIMIT ${AT_ONCE}`;
+  return rows.map((row) => ({
+    ...row,
+    account: Number(row.account),
+    key: Number(row.key),
+    amount: nano(row.amount),
+    spent: nano(row.spent),
+    threshold: nano(row.threshold),
+  }));
+}
+
+interface BreachRow extends Omit<BurnBreach, "account" | "key" | "amount" | "spent" | "threshold"> {
+  readonly account: bigint;
+  readonly key: bigint;
+  readonly amount: bigint;
+  readonly spent: bigint;
+  readonly threshold: bigint;
+}
+
+/**
+ * Stores the alarm of a breach, and with it the measure of its rule. Null if another worker has
+ * stored it, or if the key was revoked meanwhile.
+ */
+export async function raiseAlarm(
+  { db }: Database,
+  breach: BurnBreach,
+  { now, also }: { readonly now: Date; readonly also: AlarmNotices },
+): Promise<AccountRef | null> {
+  return await db.transaction(async (tx) => {
+    const account = await lockAccount(tx, breach.account);
+    const isLive = and(eq(keys.number, breach.key), isNull(keys.revokedAt));
+    const [key] = await tx.select({ number: keys.number }).from(keys).where(isLive);
+    if (account === null || account.state === "closed" || key === undefined) return null;
+    const { keyId: _, keyName: __, isOperators: ___, ...columns } = breach;
+    const { minutes } = breach;
+    const endsAt = minutes === null ? null : new Date(now.getTime() + minutes * MINUTE_MS);
+    const stored = await tx
+      .insert(burnAlarms)
+      .values({ ...columns, at: now, endsAt })
+      .onConflictDoNothing()
+      .returning({ number: burnAlarms.number });
+    const number = stored[0]?.number;
+    if (number === undefined) return null;
+    if (endsAt !== null) await raiseVersion(tx, account.number);
+    await also(tx, { account, number, endsAt });
+    return account;
+  });
+}
+
+type AccountRef = Pick<AccountRow, "id" | "bucket">;
+
+/** What belongs into the transaction of an alarm: a line, a mail and an event. */
+type AlarmNotices = (
+  tx: Transaction,
+  alarm: {
+    readonly account: Pick<AccountRow, "id" | "number" | "email">;
+    readonly number: number;
+    readonly endsAt: Date | null;
+  },
+) => Promise<void>;
+
+/**
+ * Ends the measures whose time is over, and lets the rules fire again whose breach is: the key
+ * spends less than half of the threshold, or the measure has ended by itself (D-886). Returns the
+ * accounts whose access document changed.
+ */
+export async function endAlarms(database: Database, now: Date): Promise<readonly AccountRef[]> {
+  const { db, sql } = database;
+  const at = now.toISOString();
+  await sql`
+    WITH ${spendingOf(database, now)}
+    UPDATE burn_alarms a SET over_at = ${at}::timestamptz
+    WHERE a.over_at IS NULL AND (a.ends_at <= ${at}::timestamptz OR NOT EXISTS (
+      SELECT FROM spending s WHERE s.key = a.key AND s.spent * 2 >= a.threshold))`;
+  const isOver = and(
+    isNull(burnAlarms.endedAt),
+    lt(burnAlarms.endsAt, new Date(now.getTime() + 1)),
+  );
+  const due = await db
+    .selectDistinct({ number: accounts.number, id: accounts.id, bucket: accounts.bucket })
+    .from(burnAlarms)
+    .innerJoin(accounts, eq(accounts.number, burnAlarms.account))
+    .where(isOver)
+    .limit(AT_ONCE);
+  for (const { number } of due) {
+    await db.transaction(async (tx) => {
+      await lockAccount(tx, number);
+      const own = and(eq(burnAlarms.account, number), isOver);
+      await tx.update(burnAlarms).set({ endedAt: burnAlarms.endsAt }).where(own);
+      await raiseVersion(tx, number);
+    });
+  }
+  return due;
+}
+
+/** Ends the measures against a key before their time; false if none lasts. */
+export async function endMeasures(
+  { db }: Database,
+  { account, keyId, now, also }: EndedMeasures,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    await lockAccount(tx, account);
+    const own = and(eq(keys.account, account), eq(keys.id, keyId));
+    const key = tx.select({ number: keys.number }).from(keys).where(own);
+    const lasting = and(isNotNull(burnAlarms.endsAt), isNull(burnAlarms.endedAt));
+    const ended = await tx
+      .update(burnAlarms)
+      .set({ endedAt: now })
+      .where(and(eq(burnAlarms.key, key), lasting))
+      .returning({ number: burnAlarms.number });
+    if (ended.length === 0) return false;
+    await raiseVersion(tx, account);
+    await also(tx, account);
+    return true;
+  });
+}
+
+interface EndedMeasures {
+  readonly account: number;
+  readonly keyId: string;
+  readonly now: Date;
+  readonly also: AlsoInTransaction;
+}
+
+/** The alarms of an account, or those before a number, newest first. */
+export async function listBurnAlarms(
+  { db }: Pick<Database, "db">,
+  account: number,
+  { before, count }: { readonly before: number | null; readonly count: number },
+): Promise<readonly BurnAlarmRow[]> {
+  const isOlder = before === null ? undefined : lt(burnAlarms.number, before);
+  return await readAlarms(db, and(eq(burnAlarms.account, account), isOlder), count);
+}
+
+/** The alarms of an account whose measures last, newest first. */
+export async function listLasting(
+  { db }: Pick<Database, "db">,
+  account: number,
+): Promise<readonly BurnAlarmRow[]> {
+  const lasting = and(isNotNull(burnAlarms.endsAt), isNull(burnAlarms.endedAt));
+  return await readAlarms(db, and(eq(burnAlarms.account, account), lasting), AT_ONCE);
+}
+
+async function readAlarms(
+  db: Queries,
+  where: SQL | undefined,
+  atMost: number,
+): Promise<readonly BurnAlarmRow[]> {
+  const rows = await db
+    .select({ alarm: burnAlarms, keyId: keys.id, keyName: keys.name })
+    .from(burnAlarms)
+    .innerJoin(keys, eq(keys.number, burnAlarms.key))
+    .where(where)
+    .orderBy(desc(burnAlarms.number))
+    .limit(atMost);
+  return rows.map(({ alarm, ...key }) => ({
+    ...alarm,
+    ...key,
+    amount: nano(alarm.amount),
+    spent: nano(alarm.spent),
+    threshold: nano(alarm.threshold),
+  }));
+}
+
+export interface BurnAlarmRow extends BurnTerms {
+  readonly number: number;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly spent: NanoUsd;
+  readonly threshold: NanoUsd;
+  readonly at: Date;
+  readonly endsAt: Date | null;
+  readonly endedAt: Date | null;
+}

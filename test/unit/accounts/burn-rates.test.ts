@@ -1,0 +1,255 @@
+// Tests burn-rate rules: whom they find, once for each breach, and what they do to a key.
+
+import { beforeEach, expect, test } from "bun:test";
+import { resumeKey } from "../../../src/accounts/burn-rates.ts";
+import type { BurnTerms } from "../../../src/core/access/burn-rules.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/durations.ts";
+import { removeBurnRule } from "../../../src/store/accounts/burn-rules.ts";
+import { openMailbox } from "../../support/fakes/mailbox.ts";
+import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { type BurnWorker, burnTerms, burnWorker, giveRule } from "../../support/stores/burn-lab.ts";
+import { receive } from "../../support/stores/webhook-lab.ts";
+import {
+  ask,
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  usd,
+  verdict,
+} from "../../support/stores/world.ts";
+
+const world = await shared(openWorld());
+const { database } = world;
+const mailbox = await shared(openMailbox(database));
+const also = async () => {};
+
+/** The time of the workers, ms. */
+let nowMs = Date.now();
+let first: BurnWorker;
+
+beforeEach(async () => {
+  for (const table of ["burn_alarms", "burn_rules", "burn_samples", "burn_checks"]) {
+    await database.sql`DELETE FROM ${database.sql(table)}`;
+  }
+  nowMs = Date.now();
+  first = burnWorker(world, () => nowMs);
+});
+
+async function spend(account: TestAccount, cost: string): Promise<void> {
+  const taken = await hold(account, usd(cost), { freeEligible: false });
+  await taken.settle(usd(cost), DONE);
+  await world.flush();
+}
+
+/** Lets the workers check every ten seconds for so long; returns how many alarms were raised. */
+async function pass(ms: number, worker = first): Promise<number> {
+  let fired = 0;
+  for (const end = nowMs + ms; nowMs < end; ) {
+    nowMs += Math.min(10 * SECOND_MS, end - nowMs);
+    fired += await worker.check();
+  }
+  return fired;
+}
+
+async function withRule(terms: Partial<BurnTerms> = {}, email?: string): Promise<TestAccount> {
+  const account = await openAccount(world, {
+    paid: "100",
+    ...(email !== undefined && { email }),
+  });
+  await giveRule(world, account, terms);
+  await first.check();
+  return account;
+}
+
+test("a rule fires once for a breach, over two workers and after a restart", async () => {
+  const account = await withRule();
+  const second = burnWorker(world, () => nowMs);
+  await spend(account, "0.6");
+  expect(await pass(30 * SECOND_MS)).toBe(0);
+  await spend(account, "0.4");
+  nowMs += 10 * SECOND_MS;
+  const fired = await Promise.all([first.check(), second.check()]);
+  expect(fired[0] + fired[1]).toBe(1);
+  expect([...first.alarms, ...second.alarms]).toEqual(["pause"]);
+  expect(await pass(MINUTE_MS)).toBe(0);
+  expect(await burnWorker(world, () => nowMs).check()).toBe(0);
+});
+
+test("spending that takes longer than five minutes is no breach", async () => {
+  const account = await withRule();
+  for (let part = 0; part < 6; part += 1) {
+    await spend(account, "0.3");
+    expect(await pass(2 * MINUTE_MS)).toBe(0);
+  }
+  await spend(account, "0.4");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("a paused key is refused with 402 key_paused until the pause ends by itself", async () => {
+  const account = await withRule({ minutes: 10 });
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  const end = new Date(nowMs + 10 * MINUTE_MS).toISOString();
+  const refused = await account.actor.admit(ask(account.keyId, usd("0.1")));
+  if (refused.verdict !== "refused") throw new Error(refused.verdict);
+  expect(refused.error).toMatchObject({ code: "key_paused", status: 402 });
+  expect(refused.error.message).toBe(
+    `A burn-rate rule paused this key until ${end}, because it spent much at once`,
+  );
+  const other = world.process().of(account.id, account.bucket);
+  expect(await other.admit(ask(account.keyId, usd("0.1")))).toMatchObject({ verdict: "refused" });
+  expect(await verdict(account, usd("0"), { isBrief: true })).toBe("admitted");
+  expect(await verdict(account, usd("0"), { scope: null })).toBe("admitted");
+  await pass(10 * MINUTE_MS);
+  expect(await verdict(account, usd("0.1"))).toBe("admitted");
+  expect(first.alarms).toEqual(["pause"]);
+});
+
+test("a slowed key makes fewer requests, and the refusal says until when", async () => {
+  const account = await withRule({ action: "slow" });
+  await spend(account, "1");
+  await pass(10 * SECOND_MS);
+  const end = new Date(nowMs + 30 * MINUTE_MS).toISOString();
+  const refused = await account.actor.admit(ask(account.keyId, usd("0.1")));
+  if (refused.verdict !== "refused") throw new Error(refused.verdict);
+  expect(refused.error).toMatchObject({
+    code: "rate_limit_exceeded",
+    message: `This key allows 1 requests a minute until ${end}, by a burn-rate rule`,
+  });
+});
+
+test("people end a pause themselves, and the same breach does not fire again", async () => {
+  const account = await withRule();
+  await spend(account, "1");
+  await pass(10 * SECOND_MS);
+  expect(await verdict(account, usd("0.1"))).toBe("key_paused");
+  const { store: accounts, payments, accounts: actors } = world;
+  const deps = { accounts, payments, actors, now: () => nowMs, onDelayed: () => {} };
+  const resumed = { key: account.keyId, also };
+  expect(await resumeKey(deps, account.row, resumed)).toMatchObject({ applied: true });
+  expect(await verdict(account, usd("0.1"))).toBe("admitted");
+  expect(await pass(2 * MINUTE_MS)).toBe(0);
+  const again = resumeKey(deps, account.row, resumed);
+  expect(again).rejects.toThrow("No burn-rate rule slows or pauses this key");
+  // Once the key was slow for five minutes, the next breach is another one.
+  expect(await pass(6 * MINUTE_MS)).toBe(0);
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("holder and receivers are notified, and the account has a line", async () => {
+  const email = "burning@example.test";
+  const account = await withRule({ action: "alert" }, email);
+  await receive(world, account, { url: "http://127.0.0.1:1/", events: ["key.burn_rate"] });
+  await spend(account, "1.5");
+  expect(await pass(MINUTE_MS)).toBe(1);
+  expect(await verdict(account, usd("0.1"))).toBe("admitted");
+  const [mail, ...others] = await mailbox.read(email);
+  expect(others).toEqual([]);
+  expect(mail?.subject).toBe('Your key "test key" spends fast');
+  expect(mail?.text).toContain("$1.50 within five minutes");
+  expect(mail?.links).toContain(`https://farebox.example/dashboard/${account.id}/limits`);
+  const { number } = account.row;
+  const events = await database.sql<{ data: string }[]>`
+    SELECT data FROM webhook_events WHERE account = ${number}`;
+  expect(events.map(({ data }) => JSON.parse(data))).toEqual([
+    { key: account.keyId, spent_usd: "1.5", threshold_usd: "1", action: "alert", until: null },
+  ]);
+  const lines = await database.sql`
+    SELECT actor, action, about FROM activity WHERE account = ${number}`;
+  expect(lines.map(({ actor, action, about }) => ({ actor, action, about }))).toEqual([
+    {
+      actor: "system",
+      action: "burn_rule_fired",
+      about: "test key: $1.5 in five minutes, by the rule $1 in five minutes: alert",
+    },
+  ]);
+});
+
+test("a rule of the operator is for the keys of every account", async () => {
+  const account = await openAccount(world, { paid: "10" });
+  const worker = burnWorker(world, () => nowMs, [burnTerms()]);
+  await worker.check();
+  await spend(account, "1");
+  expect(await pass(MINUTE_MS, worker)).toBe(1);
+  expect(await verdict(account, usd("0.1"))).toBe("key_paused");
+});
+
+test("a rule of one key leaves the others alone", async () => {
+  const account = await openAccount(world, { paid: "10" });
+  const { id } = await world.store.createKey(account.row, {
+    name: "other",
+    scopes: ["models"],
+    ipAllowlist: [],
+    monthlyLimit: null,
+  });
+  await giveRule(world, account, { key: id });
+  await first.check();
+  await spend(account, "2");
+  expect(await pass(MINUTE_MS)).toBe(0);
+  await account.actor.configure();
+  await spend({ ...account, keyId: id }, "1");
+  expect(await pass(MINUTE_MS)).toBe(1);
+  expect(await verdict(account, usd("0.1"))).toBe("admitted");
+});
+
+test("what a key spent before its rule, or while nobody checked, is no breach", async () => {
+  const account = await openAccount(world, { paid: "100" });
+  await database.sql`UPDATE keys SET created_at = now() - interval '1 day'
+    WHERE id = ${account.keyId}`;
+  await spend(account, "5");
+  const number = await giveRule(world, account);
+  expect(await pass(MINUTE_MS)).toBe(0);
+  // All workers are away for an hour, in which the key spends slowly.
+  await spend(account, "5");
+  nowMs += HOUR_MS;
+  expect(await pass(MINUTE_MS)).toBe(0);
+  await removeBurnRule(database, account.row.number, { number, now: new Date(nowMs), also });
+  await pass(10 * SECOND_MS);
+  await spend(account, "5");
+  await pass(10 * SECOND_MS);
+  await giveRule(world, account);
+  expect(await pass(MINUTE_MS)).toBe(0);
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("a new key that spends at once is found by the first check", async () => {
+  const account = await openAccount(world, { paid: "10" });
+  await giveRule(world, account);
+  await first.check();
+  const { id } = await world.store.createKey(account.row, {
+    name: "new",
+    scopes: ["models"],
+    ipAllowlist: [],
+    monthlyLimit: null,
+  });
+  await account.actor.configure();
+  await spend({ ...account, keyId: id }, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("times the usual wants as much as the quarters of an hour with spending had", async () => {
+  const account = await withRule({ times: 10 });
+  const { number } = account.row;
+  await spend(account, "1");
+  // Without a usual spending the rule does not fire.
+  expect(await pass(MINUTE_MS)).toBe(0);
+  const [key] = await database.sql`SELECT number FROM keys WHERE id = ${account.keyId}`;
+  for (let quarter = 0; quarter < 8; quarter += 1) {
+    const at = new Date(nowMs - DAY_MS + quarter * 15 * MINUTE_MS).toISOString();
+    await database.sql`
+      INSERT INTO usage_rollups (account, minutes, at, key, service, model, status, calls,
+        prompt_tokens, cached_tokens, completion_tokens, cost, free_cost)
+      VALUES (${number}, 15, ${at}, ${String(key?.number)}, 'models', 'm', 'ok', 1, 0, 0, 0,
+        ${String(usd("0.9"))}, 0)`;
+  }
+  // The usual is $0.30 in five minutes, so the rule wants $3.
+  expect(await pass(10 * SECOND_MS)).toBe(0);
+  await spend(account, "1.9");
+  expect(await pass(10 * SECOND_MS)).toBe(0);
+  await spend(account, "0.1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
