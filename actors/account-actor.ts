@@ -20,6 +20,7 @@ import {
   windowLimitOf,
 } from "../src/core/access/key-limits.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
+import type { Tier } from "../src/core/access/limits.ts";
 import type { ApiError } from "../src/core/errors.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import {
@@ -166,7 +167,6 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
           ? { run: null, refusal: decided.refusal }
           : await access.runs.decide({ named, asking, nowMs, isQuote });
       const limits = limitsOf(asking, tier, key);
-      const rates = ratesAt(key, nowMs);
       const budgets = budgetsOfCall(terms, key.budgets, { refusal, run });
       const markers = isQuote ? NO_MARKERS : markersOfCall(asking, refusal);
       const ref = this.#holdRef(asking, budgets, markers);
@@ -177,10 +177,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         elapsedMs,
         isQuote,
         key,
-        rates,
         access,
         tier,
-        windowLimit: windowLimitOf(rates, tier.requestsPerMinute),
+        ...ratesNow(key, tier, nowMs),
         limits,
         cap: capOf(access.document, tier),
         ref,
@@ -308,7 +307,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     reply: Exclude<AdmitReply, { verdict: ToRepeat | "late" }>,
     attempt: Attempt,
   ): Decision | QuotedDecision {
-    const { call, terms, access, rates, tier, limits, cap, budget, budgets, ref, refusal } = attempt;
+    const { call, terms, access, rates, tier, limits, cap, budget, budgets, ref, refusal } =
+      attempt;
     const { keyId } = call.identity;
     if (reply.verdict === "short") {
       if (terms.isAhead === true) this.deps.brake.notePass(keyId);
@@ -428,6 +428,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 function checkChosen({ id, models }: AccessKey, { chosenFor }: CallTerms): void {
   if (chosenFor === undefined || String(models) === String(chosenFor.patterns)) return;
   throw new ModelsChanged(`${id} may call other models now`);
+}
+
+/** The rates of a key now, and with its tier the limit of its window. */
+function ratesNow(key: AccessKey, { requestsPerMinute }: Tier, nowMs: number) {
+  const rates = ratesAt(key, nowMs);
+  return { rates, windowLimit: windowLimitOf(rates, requestsPerMinute) };
 }
 
 /** The part of an attempt that decides access. */
