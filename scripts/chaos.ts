@@ -39,6 +39,7 @@ async function main(): Promise<void> {
       seed: number,
       gateway: number,
       keyed: number,
+      runs: number,
       streams: number,
       redis: number,
       cuts: number,

@@ -13,6 +13,7 @@ import { failPostgresOver } from "./postgres-failover.ts";
 import { takePostgresAway } from "./postgres-outage.ts";
 import { killRedis } from "./redis-kills.ts";
 import { drillRestore } from "./restore-drill.ts";
+import { killRunCalls } from "./run-kills.ts";
 import { failOver } from "./sentinel.ts";
 import { killStreams } from "./stream-kills.ts";
 
@@ -28,6 +29,7 @@ export const KINDS = {
   gateway: { counts: "kills", quick: 20, long: 500, run: killGateways },
   streams: { counts: "kills", quick: 5, long: 100, run: killStreams },
   keyed: { counts: "rounds", quick: 1, long: 20, run: killKeyedCalls },
+  runs: { counts: "kills", quick: 2, long: 50, run: killRunCalls },
   redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
   cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },
