@@ -19,6 +19,9 @@ const AGENTS = [
   { "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/141.0.0.0" },
   { "user-agent": "curl/8.14.1", accept: "*/*" },
 ] as const;
+/** A server keeps the limit: the longest replies of the upstream have 200 tokens. */
+const LIMIT_MIN = 256;
+const LIMIT_MORE = 448;
 const MESSAGES_MAX = 6;
 const WORDS_MAX = 60;
 
@@ -130,7 +133,7 @@ function bodyOf({ model, stream, form = "chat" }: RequestKind, next: () => numbe
   const chat = {
     model: model + MODEL_SUFFIXES[Math.floor(next() * MODEL_SUFFIXES.length)],
     messages,
-    max_tokens: 64 + Math.floor(next() * 448),
+    max_tokens: LIMIT_MIN + Math.floor(next() * LIMIT_MORE),
     ...(stream ? { stream: true } : {}),
   };
   const given = Object.fromEntries(optional.filter(() => next() < 0.3));
