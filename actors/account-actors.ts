@@ -19,6 +19,11 @@ import type { TopUpListener } from "./top-up-trigger.ts";
 
 /** An actor without open calls is dropped after this many renewal rounds without use. */
 const IDLE_ROUNDS = 60;
+/**
+ * The turns in which the costs of streams are counted and stored: all streams at once would hold
+ * up every other call. By bucket, because the texts of an account are counted together (D-860).
+ */
+const CHECKPOINT_TURNS = 8;
 /** With more actors, the oldest without open calls is dropped; it is made again when it is used. */
 export const ACTORS_MAX = 50_000;
 
@@ -55,6 +60,8 @@ export class AccountActors implements Actors {
   /** The version of the configuration that this process runs; null if it uses none. */
   #configuration: () => number | null = () => null;
   #round = 0;
+  /** The turn of the buckets whose streams were counted last. */
+  #turn = 0;
 
   constructor(readonly deps: AccountActorsDeps) {
     const scriptTime = deps.scriptTime ?? (() => 0);
@@ -126,8 +133,15 @@ export class AccountActors implements Actors {
       void this.renewLeases();
       void this.#announce();
     }, LEASE_RENEWAL_MS);
-    this.#timers = [renewal, setInterval(() => void this.leases.saveCosts(), CHECKPOINT_MS)];
+    const saving = setInterval(() => this.#saveSomeCosts(), CHECKPOINT_MS / CHECKPOINT_TURNS);
+    this.#timers = [renewal, saving];
     void this.#announce();
+  }
+
+  /** Stores the costs of streams, of each bucket once in CHECKPOINT_MS. */
+  #saveSomeCosts(): void {
+    this.#turn = (this.#turn + 1) % CHECKPOINT_TURNS;
+    void this.leases.saveCosts((bucket) => bucket % CHECKPOINT_TURNS === this.#turn);
   }
 
   /** Resolves when Redis knows that this process has ended, unless it is away. */

@@ -147,10 +147,14 @@ export class ProcessLeases {
     await Promise.all(rounds);
   }
 
-  /** Stores the cost so far of each stream, unless Redis has that cost already. */
-  async saveCosts(): Promise<void> {
+  /**
+   * Stores the cost so far of each stream in the buckets that are due, unless Redis has that cost
+   * already.
+   */
+  async saveCosts(isDue: (bucket: number) => boolean = () => true): Promise<void> {
     const saving: Promise<void>[] = [];
     for (const [number, { open }] of this.#buckets) {
+      if (!isDue(number)) continue;
       for (const call of open.values()) {
         if (call?.hold.isStream) saving.push(this.saveCost(number, call.hold));
       }

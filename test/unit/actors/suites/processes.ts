@@ -113,6 +113,30 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
       await Promise.all(streams.map((stream) => stream.release(DONE)));
     });
 
+    test("a process that serves asks the streams of each bucket for their costs", async () => {
+      await using other = await second();
+      const mine = await Promise.all(Array.from({ length: 12 }, () => account()));
+      const streams = await Promise.all(
+        mine.map((one) => hold(of(other, one), usd("4"), { stream: true })),
+      );
+      const asked = new Set<string>();
+      for (const stream of streams) {
+        stream.measure({
+          costSoFar: () => {
+            asked.add(stream.id);
+            return null;
+          },
+        });
+      }
+      other.accounts.start();
+      try {
+        await eventually("every stream was asked", () => asked.size === streams.length);
+      } finally {
+        await other.accounts.stop();
+      }
+      await Promise.all(streams.map((stream) => stream.release(DONE)));
+    });
+
     test("a count that comes after the settlement does not change it", async () => {
       await using other = await second();
       const mine = await account();
