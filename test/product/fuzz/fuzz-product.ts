@@ -102,6 +102,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
       record: false,
       models: MODELS,
       search: {
+        tool: {},
         providers: [
           { kind: "searxng", base_url: searxng.baseUrl },
           { kind: "tavily", base_url: tavily.baseUrl, api_key_env: "SERVER_KEY" },
