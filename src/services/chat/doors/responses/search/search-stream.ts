@@ -95,20 +95,17 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
     const reply = this.#reply;
     this.#rounds.ended(event);
     const results: Searched[] = [];
-    const isLast = !this.#rounds.isContinued(reply);
-    if (!event.isCut) {
-      for (const call of reply.searches) {
-        // The caller learns of the search before it is made.
-        this.#steps.push(() => Promise.resolve({ kind: "searching" }));
-        this.#steps.push(async () => {
-          const search = await this.#rounds.search(call);
-          results.push(search);
-          return { kind: "searched", search, isLast };
-        });
-      }
+    const isLast = event.isCut || !this.#rounds.isContinued(reply);
+    for (const call of event.isCut ? [] : reply.searches) {
+      // The caller learns of the search before it is made.
+      this.#steps.push(() => Promise.resolve({ kind: "searching" }));
+      this.#steps.push(async () => {
+        const search = await this.#rounds.search(call);
+        results.push(search);
+        return { kind: "searched", search, isLast };
+      });
     }
-    if (isLast || event.isCut) this.#steps.push(() => this.#conclude(event));
-    else this.#steps.push(() => this.#continue(reply, results));
+    this.#steps.push(() => (isLast ? this.#conclude(event) : this.#continue(reply, results)));
     const [first = () => this.#conclude(event)] = this.#steps.splice(0, 1);
     this.#run(first);
   }
