@@ -115,7 +115,7 @@ const WORDS: Readonly<Record<VoucherRefusal, string>> = {
 };
 
 function refused(reason: VoucherRefusal): AdministrationError {
-  return new AdministrationError(reason === "unknown" ? "not_found" : "wrong_state", WORDS[reason]);
+  return new AdministrationError(`voucher_${reason}`, WORDS[reason]);
 }
 
 function digestOf(code: string): string {

@@ -302,6 +302,12 @@ export const ADMINISTRATION_ERRORS = {
   no_card: { status: 409 },
   no_payment_provider: { status: 409 },
   reference_reused: { status: 409 },
+  voucher_unknown: { status: 404 },
+  voucher_ended: { status: 409 },
+  voucher_exhausted: { status: 409 },
+  voucher_tier: { status: 409 },
+  voucher_person: { status: 409 },
+  voucher_disposable: { status: 409 },
 } as const satisfies Record<string, Pick<ErrorRow, "status">>;
 
 export type AdministrationErrorCode = keyof typeof ADMINISTRATION_ERRORS;

@@ -1,8 +1,15 @@
 // Lists every model of the configuration with its prices, and tells if it is paused.
 
 import { decimalPerMillion } from "../core/money/money.ts";
-import { conditionWords, furtherWords } from "../core/money/price-fields.ts";
-import type { PriceRow } from "../core/money/price-rows.ts";
+import {
+  CONDITION_NAMES,
+  conditionsOf,
+  conditionWords,
+  furtherPrices,
+  furtherWords,
+  OTHER_PART_NAMES,
+} from "../core/money/price-fields.ts";
+import { FEE_UNITS, type PriceRow } from "../core/money/price-rows.ts";
 import {
   flag,
   jsonFrom,
@@ -18,7 +25,26 @@ import {
 import { type ChatCatalogue, MODEL_USE_NAMES } from "../services/chat/models/catalogue.ts";
 import type { Pauses } from "../store/operators/pauses.ts";
 
+/** One condition of a row, for pages that say it in another language. */
+const Condition = {
+  name: word(CONDITION_NAMES, { sample: "above_prompt_tokens" }),
+  value: text({ sample: "200000" }),
+};
+
+/** A price of a part of a million tokens, or a fee. */
+const Further = {
+  part: nullable(word(OTHER_PART_NAMES, { about: "Null for a fee", sample: "cacheWrite30m" })),
+  fee: nullable(text({ about: "Null for a part of the tokens", sample: "web_search" }), {
+    sample: null,
+  }),
+  per: nullable(word(FEE_UNITS, { about: "What the fee is for", sample: "call" }), {
+    sample: null,
+  }),
+  usd: usd({ about: "For a million tokens of the part, or of the fee", sample: "0.1875" }),
+};
+
 const Row = {
+  when: listOf(nested(Condition), { sample: [] }),
   conditions: text({ about: "When the row applies; empty in the first row", sample: "" }),
   input_usd_per_m: usd({ about: "For a million input tokens", sample: "0.15" }),
   output_usd_per_m: usd({ about: "For a million output tokens", sample: "0.6" }),
@@ -28,6 +54,7 @@ const Row = {
   further: listOf(
     text({ about: "A further price, in words", sample: "$0.1875 cache writes for 30 minutes" }),
   ),
+  further_prices: listOf(nested(Further)),
 };
 
 const Model = {
@@ -68,10 +95,12 @@ export function modelsReply({ catalogue, pauses }: ModelSource): ModelsReply {
 function rowJson(row: PriceRow): WireOf<typeof Row> {
   const { when, input, output, cachedInput } = row;
   return {
+    when: conditionsOf(when),
     conditions: conditionWords(when),
     input_usd_per_m: decimalPerMillion(input),
     output_usd_per_m: decimalPerMillion(output),
     cached_input_usd_per_m: cachedInput === null ? null : decimalPerMillion(cachedInput),
     further: furtherWords(row),
+    further_prices: furtherPrices(row),
   };
 }

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ModelsReply } from "../../../src/readings/models.ts";
 import { modelsQuery } from "../api/queries.ts";
+import { moneyText } from "../money.ts";
 import { countText } from "../numbers.ts";
 import { Copy } from "../parts/code.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
@@ -66,10 +67,14 @@ const COLUMNS: readonly Column<PriceRow>[] = columnsOf(t.work.models.columns, {
   model: ({ model, row, isFirst }) => (
     <>
       {isFirst && <ModelName model={model} />}
-      <div className="tiny dim">{row.conditions}</div>
-      {row.further.map((price) => (
-        <div key={price} className="tiny dim">
-          {price}
+      <div className="tiny dim">
+        {row.when
+          .map(({ name, value }) => t.work.models.conditions[name](numbersIn(value)))
+          .join(", ")}
+      </div>
+      {row.further_prices.map((price) => (
+        <div key={price.part ?? price.fee} className="tiny dim">
+          {furtherText(price)}
         </div>
       ))}
     </>
@@ -93,6 +98,18 @@ const COLUMNS: readonly Column<PriceRow>[] = columnsOf(t.work.models.columns, {
       </Tag>
     ),
 });
+
+/** A number is written as the language writes it; any other value stays as it is. */
+function numbersIn(value: string): string {
+  return /^\d+$/.test(value) ? countText(Number(value)) : value;
+}
+
+/** A price of other tokens, or a fee, in words. */
+function furtherText({ part, fee, per, usd }: Row["further_prices"][number]): string {
+  const amount = moneyText(usd);
+  if (part !== null) return t.work.models.part(amount, t.work.models.parts[part]);
+  return fee === null || per === null ? amount : t.work.models.fee(amount, fee, per);
+}
 
 function priceRows(model: Model): PriceRow[] {
   return model.prices.map((row, index) => ({ model, row, isFirst: index === 0 }));

@@ -2,7 +2,7 @@
 // code without a text in a language is a type error.
 
 import type { ConsoleErrorCode } from "../../../src/core/console-errors.ts";
-import type { ErrorCode } from "../../../src/core/errors.ts";
+import type { AdministrationErrorCode, ErrorCode } from "../../../src/core/errors.ts";
 import type { ReceiptReply } from "../../../src/readings/receipt.ts";
 import type { LimitName, MendedCode } from "../../../src/readings/refusal-words.ts";
 
@@ -19,6 +19,8 @@ export interface RefusalTexts {
 export interface RefusalWords {
   readonly errors: Readonly<Record<ErrorCode, string>>;
   readonly consoleErrors: Readonly<Record<Exclude<ConsoleErrorCode, ErrorCode>, string>>;
+  /** Refusals of changes to an account. */
+  readonly changeErrors: Readonly<Record<Exclude<AdministrationErrorCode, ErrorCode>, string>>;
   /** The limits by their names in the log. */
   readonly limits: Readonly<Record<LimitName, string>>;
   readonly help: Readonly<Record<MendedCode, string>>;
@@ -31,18 +33,27 @@ export interface RefusalWords {
   readonly limit: (limit: string) => string;
 }
 
-/** Codes whose message names a field or a rule, which no table can. */
+/** Codes whose message names a field, a rule, an amount or a state, which no table can (D-917). */
 const WITH_DETAIL: ReadonlySet<string> = new Set([
   "invalid_parameter",
   "unsupported_field",
   "model_not_allowed",
   "idempotency_already_charged",
   "sso_refused",
+  "too_large",
+  "unreadable_documents",
+  "wrong_scope",
+  "wrong_state",
+  "wrong_surface",
 ]);
 
 /** The texts by the words of a language. */
 export function refusalTextsOf(words: RefusalWords): RefusalTexts {
-  const sentences: Readonly<Record<string, string>> = { ...words.consoleErrors, ...words.errors };
+  const sentences: Readonly<Record<string, string>> = {
+    ...words.changeErrors,
+    ...words.consoleErrors,
+    ...words.errors,
+  };
   const limits: Readonly<Record<string, string>> = words.limits;
   const help: Readonly<Record<string, string>> = words.help;
   return {

@@ -29,6 +29,8 @@ export const OTHER_PARTS = {
   audioOut: { field: "audio_output_usd_per_m", words: "audio output" },
 } as const satisfies Record<OtherPart, PartName>;
 
+export const OTHER_PART_NAMES = Object.keys(OTHER_PARTS) as readonly OtherPart[];
+
 /** The tokens of the other parts, in words. */
 export const OTHER_WORDS = Object.fromEntries(
   Object.entries(OTHER_PARTS).map(([part, { words }]) => [part, words]),
@@ -52,21 +54,48 @@ export function conditionsJson(when: RowConditions | undefined): object | undefi
   };
 }
 
+/** Each condition in words, from its value as `conditionsOf` has it. Pages translate these. */
+export const CONDITION_WORDS = {
+  above_prompt_tokens: (value: string) => `above ${value} prompt tokens`,
+  tier: (value: string) => `tier ${value}`,
+  speed: (value: string) => `speed ${value}`,
+  geography: (value: string) => `in ${value}`,
+  served_model: (value: string) => `served by ${value}`,
+  utc_hours: (value: string) => value.replaceAll(" ", " h UTC and ").concat(" h UTC"),
+  utc_days: (value: string) => value,
+  except_utc_dates: (value: string) => `except ${value}`,
+} as const;
+export type ConditionName = keyof typeof CONDITION_WORDS;
+export const CONDITION_NAMES = Object.keys(CONDITION_WORDS) as readonly ConditionName[];
+
+export interface Condition {
+  readonly name: ConditionName;
+  /** As text, such as `200000`, `priority`, `0-8 14-20` or `mon tue`. */
+  readonly value: string;
+}
+
+/** The conditions of a row; none for a row that prices every call. */
+export function conditionsOf(when: RowConditions = {}): Condition[] {
+  const values: Readonly<Record<ConditionName, string | undefined>> = {
+    above_prompt_tokens: when.abovePromptTokens?.toString(),
+    tier: when.tier,
+    speed: when.speed,
+    geography: when.geography,
+    served_model: when.servedModel,
+    utc_hours: when.utcHours?.map(([from, to]) => `${from}-${to}`).join(" "),
+    utc_days: when.utcDays?.map((day) => WEEKDAYS[day]).join(" "),
+    except_utc_dates: when.notUtcDates?.join(" "),
+  };
+  return CONDITION_NAMES.flatMap((name) => {
+    const value = values[name];
+    return value === undefined ? [] : [{ name, value }];
+  });
+}
+
 /** The conditions of a row in words; empty for a row that prices every call. */
 export function conditionWords(when: RowConditions = {}): string {
-  const { abovePromptTokens, tier, speed, geography, servedModel } = when;
-  const { utcHours, utcDays, notUtcDates } = when;
-  return [
-    abovePromptTokens === undefined ? [] : `above ${abovePromptTokens} prompt tokens`,
-    tier === undefined ? [] : `tier ${tier}`,
-    speed === undefined ? [] : `speed ${speed}`,
-    geography === undefined ? [] : `in ${geography}`,
-    servedModel === undefined ? [] : `served by ${servedModel}`,
-    utcHours?.map(([from, to]) => `${from}-${to} h UTC`).join(" and ") ?? [],
-    utcDays?.map((day) => WEEKDAYS[day]).join(" ") ?? [],
-    notUtcDates === undefined ? [] : `except ${notUtcDates.join(" ")}`,
-  ]
-    .flat()
+  return conditionsOf(when)
+    .map(({ name, value }) => CONDITION_WORDS[name](value))
     .join(", ");
 }
 
@@ -88,18 +117,49 @@ export function rowWords(row: PriceRow): string {
   return conditions === "" ? prices : `${conditions}: ${prices}`;
 }
 
+export type FeeUnit = FeePrice["per"];
+
+/** A price of a row beyond input, output and cached input. */
+export type FurtherPrice =
+  /** Of a million tokens of a part. */
+  | { readonly part: OtherPart; readonly fee: null; readonly per: null; readonly usd: string }
+  | {
+      readonly part: null;
+      readonly fee: string;
+      readonly per: FeeUnit;
+      readonly usd: string;
+    };
+
+/** The prices of a row beyond input, output and cached input. */
+export function furtherPrices(row: RowPrices): FurtherPrice[] {
+  const parts = otherPrices(row).map(
+    ([part, price]) => ({ part, fee: null, per: null, usd: decimalPerMillion(price) }) as const,
+  );
+  const fees = Object.entries(row.fees ?? {}).map(
+    ([fee, { price, per }]) => ({ part: null, fee, per, usd: pricePerUnit(price) }) as const,
+  );
+  return [...parts, ...fees];
+}
+
 /** The prices of a row beyond input, output and cached input, each in words. */
 export function furtherWords(row: RowPrices): string[] {
-  const parts = otherPrices(row).map(([part, price]) => {
-    return `$${decimalPerMillion(price)} ${OTHER_PARTS[part].words}`;
-  });
-  const fees = Object.entries(row.fees ?? {}).map(([fee, price]) => feeWords(fee, price));
-  return [...parts, ...fees];
+  return furtherPrices(row).map((one) => furtherPriceWords(one, `$${one.usd}`));
+}
+
+/** A further price in words, with its amount as it is written. */
+export function furtherPriceWords(one: FurtherPrice, usd: string): string {
+  return one.part === null ? feeText(one, usd) : `${usd} ${OTHER_PARTS[one.part].words}`;
 }
 
 /** A fee in words, such as "$0.01 for each call of web_search". */
 export function feeWords(fee: string, { price, per }: FeePrice): string {
-  const usd = `$${pricePerUnit(price)}`;
+  return feeText({ fee, per }, `$${pricePerUnit(price)}`);
+}
+
+function feeText(
+  { fee, per }: { readonly fee: string; readonly per: FeeUnit },
+  usd: string,
+): string {
   if (fee === "request") return `${usd} for each request`;
   return `${usd} for each ${per} ${per === "request" ? "with" : "of"} ${fee}`;
 }

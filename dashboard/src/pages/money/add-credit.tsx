@@ -16,6 +16,7 @@ import { Facts } from "../../parts/panel.tsx";
 import { TextField, type Typed, useTypedUsd } from "../../parts/text-field.tsx";
 import { t } from "../../texts.ts";
 import { bonusOf, feeOf } from "../../top-up-price.ts";
+import { declinedWords } from "./failure-words.ts";
 
 interface AddCreditProps {
   readonly close: () => void;
@@ -100,7 +101,7 @@ function useCharge(account: string): (usd: string, card: string) => Promise<Stat
       const { top_up: charged } = await chargeCard(account, { usd, card, request });
       // The outcome of this order is known: the next charge is another order.
       setRequest(crypto.randomUUID());
-      if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));
+      if (charged.status === "failed") throw new Error(declinedWords(charged.failure));
       return charged.status;
     } catch (error) {
       if (isUnknown(error)) throw new Error(t.billing.lostAnswer, { cause: error });

@@ -25,6 +25,7 @@ import { t } from "../../texts.ts";
 import { AddCredit } from "./add-credit.tsx";
 import { AutoTopUp } from "./auto-top-up.tsx";
 import { Cards } from "./cards.tsx";
+import { failureWords } from "./failure-words.ts";
 import { Ledger } from "./ledger.tsx";
 import { Payments } from "./payments.tsx";
 import { RedeemVoucher } from "./redeem-voucher.tsx";
@@ -105,7 +106,8 @@ function Returned({ account, id }: { readonly account: string; readonly id: stri
     const { top_up: topUp } = query.data;
     return (
       <Notice tone={TONES[topUp.status]} action={end}>
-        {t.billing.returned[topUp.status](moneyText(topUp.amount_usd))} {topUp.failure}
+        {t.billing.returned[topUp.status](moneyText(topUp.amount_usd))}{" "}
+        {topUp.failure !== null && failureWords(topUp.failure)}
       </Notice>
     );
   }

@@ -2,7 +2,6 @@
 
 import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { isZero, moneyText } from "../../money.ts";
-import { nameOf } from "../../name-of.ts";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -11,6 +10,7 @@ import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 import { Documents, type DocumentsProps } from "./documents.tsx";
+import { failureWords } from "./failure-words.ts";
 
 /** The server lists the newest so many payments, and top-ups. */
 const LISTED_MAX = 100;
@@ -88,7 +88,7 @@ function rowsOf(account: string, billing: BillingReply): PaymentRow[] {
 
 function topUpRow(one: BillingReply["top_ups"][number]): PaymentRow {
   const { id, created_at: at, kind, status, failure, url, amount_usd: usd } = one;
-  const why = failure === null ? "" : nameOf(t.billing.failures, failure).replaceAll("_", " ");
+  const why = failure === null ? "" : failureWords(failure);
   const detail = [isZero(usd) ? "" : moneyText(usd), why].filter((text) => text !== "").join(" · ");
   return {
     id,

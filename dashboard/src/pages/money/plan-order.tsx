@@ -12,6 +12,7 @@ import { Ask, say } from "../../parts/ask.tsx";
 import { t } from "../../texts.ts";
 import { day } from "../../time.ts";
 import { cardName } from "./cards.tsx";
+import { declinedWords } from "./failure-words.ts";
 
 export type Offer = PlanReply["plans"][number];
 
@@ -38,7 +39,7 @@ export function PlanOrder({ account, plan, offer, close }: PlanOrderProps) {
       if (charge?.status === "failed") {
         // The outcome of this order is known: the next click is another order.
         setRequest(crypto.randomUUID());
-        throw new Error(t.billing.declined(charge.failure));
+        throw new Error(declinedWords(charge.failure));
       }
       say(charge?.status === "open" ? words.waits : words.done);
     } finally {

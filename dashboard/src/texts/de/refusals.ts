@@ -131,6 +131,25 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     service_unavailable: `Ein Teil des Dienstes ist ausgefallen. ${FREE} ${RETRY}`,
     internal_error: `Ein Fehler auf unserer Seite. ${FREE}`,
   },
+  changeErrors: {
+    wrong_scope: "Diese Berechtigung gibt es hier nicht.",
+    wrong_surface: "Das gibt es bei dieser Art von Konto nicht.",
+    unreadable_documents: "Die Dokumente sind nicht lesbar.",
+    closed: "Das Konto ist geschlossen.",
+    wrong_state: "Das ist jetzt nicht möglich.",
+    too_large: "Der Betrag ist nicht möglich.",
+    no_card: "Das Konto hat keine Karte, die belastet werden kann.",
+    no_payment_provider: "Hier kann nichts bezahlt werden: Der Betreiber bucht Guthaben.",
+    reference_reused: "Diese Bestellung wurde schon mit anderem Inhalt aufgegeben.",
+    voucher_unknown: "Diesen Gutschein gibt es nicht.",
+    voucher_ended: "Der Gutschein ist abgelaufen.",
+    voucher_exhausted: "Der Gutschein wurde schon so oft eingelöst, wie es möglich ist.",
+    voucher_tier: "Der Gutschein gilt nicht für die Stufe dieses Kontos.",
+    voucher_person:
+      "Der Gutschein gilt einmal je Person und wurde von diesem Postfach, Netz oder Gerät schon " +
+      "eingelöst.",
+    voucher_disposable: "Der Gutschein gilt nicht für Wegwerf-Postfächer.",
+  },
   consoleErrors: {
     foreign_origin: "Die Anfrage kam nicht von einer Seite dieses Dashboards.",
     json_required: "Die Anfrage ist kein JSON.",

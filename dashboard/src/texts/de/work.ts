@@ -4,8 +4,10 @@ import { toDecimal } from "../../../../src/core/money/money.ts";
 import { isZero, moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import type { Texts } from "../en/english.ts";
-import { capital, dayCount } from "../words.ts";
+import { capital, dayCount, weekdaysIn } from "../words.ts";
 import { SCOPES } from "./names.ts";
+
+const FEE_UNITS = { call: "Aufruf", query: "Suchanfrage", request: "Anfrage" } as const;
 
 function days(count: number): string {
   const shown = dayCount(count);
@@ -195,6 +197,30 @@ export const workTexts: Texts["work"] = {
     noneAtAll: "Diese Installation bietet noch keine Modelle an",
     noneAtAllAbout: "Der Betreiber fügt sie in der Konfigurationsdatei hinzu.",
     copyId: "die ID des Modells",
+    conditions: {
+      above_prompt_tokens: (value) => `ab ${value} Prompt-Tokens`,
+      tier: (value) => `Stufe ${value}`,
+      speed: (value) => `Geschwindigkeit ${value}`,
+      geography: (value) => `in ${value}`,
+      served_model: (value) => `bedient von ${value}`,
+      utc_hours: (value) => `${value.replaceAll(" ", " und ")} Uhr UTC`,
+      utc_days: (value) => weekdaysIn(value),
+      except_utc_dates: (value) => `außer ${value}`,
+    },
+    parts: {
+      cacheReadAudio: "Audio aus dem Cache",
+      cacheWrite5m: "Cache-Schreiben für 5 Minuten",
+      cacheWrite30m: "Cache-Schreiben für 30 Minuten",
+      cacheWrite1h: "Cache-Schreiben für eine Stunde",
+      cacheWrite24h: "Cache-Schreiben für einen Tag",
+      imageIn: "Bild-Eingabe",
+      audioIn: "Audio-Eingabe",
+      imageOut: "Bild-Ausgabe",
+      audioOut: "Audio-Ausgabe",
+    },
+    part: (usd, what) => `${usd} ${what}`,
+    fee: (usd, fee, per) =>
+      fee === "request" ? `${usd} je Anfrage` : `${usd} je ${FEE_UNITS[per]} (${fee})`,
   },
   limits: {
     binds: "Was Sie jetzt begrenzt",

@@ -1,6 +1,12 @@
 // Texts of the overview, keys, models and limits.
 
 import { unlockWords } from "../../../../src/core/access/tier-words.ts";
+import {
+  CONDITION_WORDS,
+  type FeeUnit,
+  furtherPriceWords,
+  OTHER_WORDS,
+} from "../../../../src/core/money/price-fields.ts";
 import { isZero, moneyText } from "../../money.ts";
 import { capital, dayCount } from "../words.ts";
 
@@ -183,6 +189,11 @@ export const workTexts = {
     noneAtAll: "This installation offers no models yet",
     noneAtAllAbout: "The operator adds them in the configuration file.",
     copyId: "the model's id",
+    conditions: CONDITION_WORDS,
+    parts: OTHER_WORDS,
+    part: (usd: string, what: string) => `${usd} ${what}`,
+    fee: (usd: string, fee: string, per: FeeUnit) =>
+      furtherPriceWords({ part: null, fee, per, usd }, usd),
   },
   limits: {
     binds: "What limits you now",

@@ -4,8 +4,10 @@ import { toDecimal } from "../../../../src/core/money/money.ts";
 import { isZero, moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import type { Texts } from "../en/english.ts";
-import { capital, dayCount } from "../words.ts";
+import { capital, dayCount, weekdaysIn } from "../words.ts";
 import { SCOPES } from "./names.ts";
+
+const FEE_UNITS = { call: "次调用", query: "次查询", request: "次请求" } as const;
 
 const days = (count: number) => `${dayCount(count)} 天`;
 
@@ -174,6 +176,30 @@ export const workTexts: Texts["work"] = {
     noneAtAll: "此系统尚未提供模型",
     noneAtAllAbout: "由运营方在配置文件中添加。",
     copyId: "模型 ID",
+    conditions: {
+      above_prompt_tokens: (value) => `提示词超过 ${value} 个 token`,
+      tier: (value) => `等级 ${value}`,
+      speed: (value) => `速度 ${value}`,
+      geography: (value) => `地区 ${value}`,
+      served_model: (value) => `由 ${value} 提供`,
+      utc_hours: (value) => `UTC ${value.replaceAll(" ", "、")} 时`,
+      utc_days: (value) => weekdaysIn(value),
+      except_utc_dates: (value) => `${value} 除外`,
+    },
+    parts: {
+      cacheReadAudio: "缓存音频",
+      cacheWrite5m: "缓存写入（5 分钟）",
+      cacheWrite30m: "缓存写入（30 分钟）",
+      cacheWrite1h: "缓存写入（1 小时）",
+      cacheWrite24h: "缓存写入（1 天）",
+      imageIn: "图像输入",
+      audioIn: "音频输入",
+      imageOut: "图像输出",
+      audioOut: "音频输出",
+    },
+    part: (usd, what) => `${what} ${usd}`,
+    fee: (usd, fee, per) =>
+      fee === "request" ? `每次请求 ${usd}` : `${fee} 每${FEE_UNITS[per]} ${usd}`,
   },
   limits: {
     binds: "当前限制",
