@@ -23,6 +23,7 @@ const WORDS_MAX = 8;
 /** A word in the title of a thing says more of it than one in its text. */
 const TITLE_WEIGHT = 12;
 const COUNT_MAX = 6;
+const FENCE = /^\s*(?:```|~~~)/;
 const SNIPPET_BEFORE = 60;
 const SNIPPET_LENGTH = 220;
 
@@ -33,13 +34,23 @@ export function sectionsOf(address: string, text: string): Findable[] {
   return [...sections].map(([title, [first, ...rest]]) => {
     const heading = first !== undefined && first.headings.length > 1 ? first.headings.at(-1) : null;
     const anchor = heading == null ? "" : `#${headingAnchor(heading)}`;
-    const texts = [first, ...rest].flatMap((one) => (one === undefined ? [] : [plain(one.text)]));
+    const texts = [first, ...rest].flatMap((one) => (one === undefined ? [] : [asRead(one.text)]));
     return {
       address: `${address}${anchor}`,
       title,
       text: texts.join(" ").replaceAll(/\s+/g, " ").trim(),
     };
   });
+}
+
+/** Markdown as a person reads it: without the marks of code blocks, and of tables. */
+function asRead(markdown: string): string {
+  const lines = markdown.split("\n").filter((line) => !FENCE.test(line));
+  return plain(lines.map((line) => (line.startsWith("|") ? cellsOf(line) : line)).join("\n"));
+}
+
+function cellsOf(row: string): string {
+  return `${row.replaceAll(/^\| ?| ?\|$/g, "").replaceAll(" | ", ", ")};`;
 }
 
 /** An index of what can be found. */

@@ -142,4 +142,20 @@ describe("a search", () => {
     expect(index.search("TWO").map(({ address }) => address)).toEqual(["/docs/a#two", "/docs/a"]);
     expect(index.search("one three")).toEqual([]);
   });
+
+  test("reads tables and code as people do, without the marks of Markdown", () => {
+    const page = [
+      "# A",
+      "| name | use |",
+      "| ---- | --- |",
+      "| `q`  | one |",
+      "| `n`  | two |",
+      "",
+      "Run:",
+      "```sh\na | b\n```",
+      "",
+    ];
+    const [found] = sectionsOf("/docs/a", page.join("\n"));
+    expect(found?.text).toBe("q, one; n, two; Run: a | b");
+  });
 });
