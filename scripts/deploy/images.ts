@@ -190,7 +190,8 @@ async function build(engine: Engine, what: Build): Promise<void> {
   }
   const file = join(context, "Dockerfile");
   writeFileSync(file, `${what.steps.join("\n")}\n`);
-  await buildFile(engine, { image: what.image, file, context });
+  // The same files make the same layers in each run.
+  await buildFile(engine, { image: what.image, file, context, args: ["--timestamp", "0"] });
   await must(["rm", "-rf", context]);
 }
 

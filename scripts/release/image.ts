@@ -1,7 +1,6 @@
 // Builds the image of a release twice, takes it only if both are the same, and checks the release
 // in a container.
 
-import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Engine } from "../deploy/engine.ts";
 import {
@@ -13,7 +12,8 @@ import {
 } from "../deploy/images.ts";
 import { PROJECT } from "../local/home.mjs";
 import type { BuiltImage } from "./files.ts";
-import { NotReleasable, type Source } from "./source.ts";
+import { writeImageArchive } from "./image-archive.ts";
+import { digestOf, NotReleasable, type Source } from "./source.ts";
 
 /** A release that is signed and has an image. */
 export interface Released {
@@ -41,7 +41,6 @@ export async function verifyInContainer(
   const check = ["sh", "/verify", fingerprint, "/release"];
   const said = await engine.must(...apart, ...volumes, DEBIAN_IMAGE, ...check);
   const archive = join(out, `farebox-${version}-image.tar`);
-  await engine.must("rmi", "--force", `localhost/farebox:${version}`);
   await engine.must("load", "--quiet", "--input", archive);
   await engine.must(...apart, `localhost/farebox:${version}`, "--help");
   return said.trimEnd().split("\n").at(-1) ?? "";
@@ -59,21 +58,31 @@ export async function buildTwice(
 ): Promise<BuiltImage> {
   if (base === null) await buildBase(engine);
   const image = `farebox:${source.version}`;
+  const file = join(engine.folder, "image.tar");
+  const { epoch } = source;
   const build = async () => {
-    const args = ["--timestamp", String(source.epoch)];
+    const args = ["--timestamp", String(epoch)];
     await buildOwnImage(engine, folder, { image, base: base ?? BUN_IMAGE, args });
-    return (await engine.must("image", "inspect", "--format", "{{.Id}}", image)).trim();
+    const id = await writeImageArchive(engine, { image, file, epoch });
+    await engine.must("rmi", image);
+    console.log(`The image of ${source.tag} is ${id}.`);
+    return id;
   };
-  const first = await build();
-  await engine.must("rmi", image);
-  const second = await build();
+  const [first, second] = [await build(), await build()];
   if (first !== second) {
     throw new NotReleasable(`Two builds of the image differ: ${first} and ${second}`);
   }
-  const file = join(engine.folder, "image.tar");
-  rmSync(file, { force: true });
-  await engine.must("save", "--quiet", "--format", "docker-archive", "--output", file, image);
-  const format = ["--format", "{{.Id}}"];
-  const id = (await engine.must("image", "inspect", ...format, base ?? BUN_IMAGE)).trim();
-  return { file, base: { name: base ?? BUN_IMAGE, digest: id.replace("sha256:", "") } };
+  return { file, base: await describeBase(engine, base) };
+}
+
+/** The image that ours is based on, and its id, or the digest of a Debian that was laid out. */
+async function describeBase(engine: Engine, base: string | null): Promise<BuiltImage["base"]> {
+  const about = (format: string, image: string) =>
+    engine.must("image", "inspect", "--format", format, image);
+  if (base === null) {
+    const layers = await about("{{json .RootFS.Layers}}", BUN_IMAGE);
+    return { name: BUN_IMAGE, digest: digestOf(layers.trim()) };
+  }
+  const id = (await about("{{.Id}}", base)).trim();
+  return { name: base, digest: id.replace("sha256:", "") };
 }
