@@ -198,7 +198,7 @@ export const workTexts: Texts["work"] = {
     noneAtAllAbout: "Der Betreiber fügt sie in der Konfigurationsdatei hinzu.",
     copyId: "die ID des Modells",
     conditions: {
-      above_prompt_tokens: (value) => `ab ${value} Prompt-Tokens`,
+      above_prompt_tokens: (value) => `über ${value} Prompt-Tokens`,
       tier: (value) => `Stufe ${value}`,
       speed: (value) => `Geschwindigkeit ${value}`,
       geography: (value) => `in ${value}`,
