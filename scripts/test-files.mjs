@@ -5,9 +5,9 @@ import { join, relative } from "node:path";
 import { PROJECT } from "./local/home.mjs";
 
 /**
- * Suites that start whole products, kill and upgrade them, drive browsers, compile copies of the
- * tree, or try thousands of random commands. They take more than half of the time of all tests
- * (D-331).
+ * Suites that start whole products or stores of their own, kill and upgrade them, drive browsers,
+ * compile copies of the tree, or try thousands of random commands. They take more than half of the
+ * time of all tests (D-331).
  */
 const SLOW_SUITES = [
   "browser",
@@ -17,6 +17,7 @@ const SLOW_SUITES = [
   "model",
   "soak",
   "start",
+  "stores",
   "upgrade",
   "walkthrough",
 ];

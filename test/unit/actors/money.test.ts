@@ -1,4 +1,4 @@
-// Runs the money suites on one Redis server, each script sent once, and each sent twice.
+// Runs the money suites on one Redis server.
 
 import { describe } from "bun:test";
 import { accessSuite } from "./suites/access.ts";
@@ -6,7 +6,7 @@ import { moneySuites } from "./suites/all.ts";
 import { hydrationSuite } from "./suites/hydration.ts";
 import { processSuite } from "./suites/processes.ts";
 import { randomWindowSuite } from "./suites/window.ts";
-import { SENT_TWICE, SINGLE_SERVER } from "./suites/world-factory.ts";
+import { SINGLE_SERVER } from "./suites/world-factory.ts";
 
 describe("on one server", () => {
   moneySuites(SINGLE_SERVER.open);
@@ -14,8 +14,4 @@ describe("on one server", () => {
   processSuite(SINGLE_SERVER);
   hydrationSuite(SINGLE_SERVER);
   randomWindowSuite(SINGLE_SERVER.open);
-});
-
-describe("with every script sent twice", () => {
-  moneySuites(SENT_TWICE.open);
 });

@@ -2,7 +2,7 @@
 // events. An event makes us read, and a reading sees the provider's state at that moment. So any
 // order, repetition and loss of events is a list of moments that never goes back, and that ends
 // when all events have happened. Here all such lists are made, without stores;
-// test/unit/payments/event-order tries some of them with stores.
+// test/product/model/event-order tries some of them with stores.
 
 import { expect, test } from "bun:test";
 import { add, type NanoUsd, subtract, usd, ZERO } from "../../../src/core/money/money.ts";

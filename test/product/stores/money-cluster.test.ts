@@ -4,12 +4,12 @@ import { describe } from "bun:test";
 import { shared } from "../../support/shared.ts";
 import { startCluster } from "../../support/stores/services.ts";
 import { openWorld } from "../../support/stores/world.ts";
-import { accessSuite } from "./suites/access.ts";
-import { moneySuites } from "./suites/all.ts";
-import { hydrationSuite } from "./suites/hydration.ts";
-import { processSuite } from "./suites/processes.ts";
-import { randomWindowSuite } from "./suites/window.ts";
-import type { StoreKind } from "./suites/world-factory.ts";
+import { accessSuite } from "../../unit/actors/suites/access.ts";
+import { moneySuites } from "../../unit/actors/suites/all.ts";
+import { hydrationSuite } from "../../unit/actors/suites/hydration.ts";
+import { processSuite } from "../../unit/actors/suites/processes.ts";
+import { randomWindowSuite } from "../../unit/actors/suites/window.ts";
+import type { StoreKind } from "../../unit/actors/suites/world-factory.ts";
 
 const cluster = await shared(startCluster());
 

@@ -21,7 +21,7 @@ import {
   type World,
   walletOf,
 } from "../../support/stores/world.ts";
-import { bucketRecordOf } from "./suites/redis-reads.ts";
+import { bucketRecordOf } from "../../unit/actors/suites/redis-reads.ts";
 
 const NONE = usd("0");
 

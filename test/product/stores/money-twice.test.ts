@@ -1,0 +1,9 @@
+// Runs the money suites on one Redis server that gets every script twice.
+
+import { describe } from "bun:test";
+import { moneySuites } from "../../unit/actors/suites/all.ts";
+import { SENT_TWICE } from "../../unit/actors/suites/world-factory.ts";
+
+describe("with every script sent twice", () => {
+  moneySuites(SENT_TWICE.open);
+});
