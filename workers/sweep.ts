@@ -70,11 +70,12 @@ export async function deliverAndSweep(deps: SettlementDeps & SweepDeps): Promise
  * @throws Error if one of them could not be delivered; its row stays
  */
 export async function deliverSettlements({ accounts, waiting }: SettlementDeps): Promise<number> {
-  const { delivered, failed, failure } = await waiting.deliver((settlement) =>
+  const { delivered, failures } = await waiting.deliver((settlement) =>
     deliverStored(accounts.of(settlement.accountId, settlement.bucket), settlement),
   );
-  if (failed === 0) return delivered;
-  throw new Error(`${failed} stored settlements could not be delivered`, { cause: failure });
+  const [cause] = failures;
+  if (cause === undefined) return delivered;
+  throw new Error(`${failures.length} stored settlements could not be delivered`, { cause });
 }
 
 /** Holds are read in pages of this size; each is then resolved by its own script. */

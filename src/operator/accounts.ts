@@ -1,6 +1,5 @@
 // Defines the endpoints at which operators read an account, as its people read it.
 
-import { readAccountSummary } from "../accounts/account-summary.ts";
 import { RUNS } from "../console/run-lists.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
@@ -12,7 +11,7 @@ import {
 } from "../readings/billing.ts";
 import { Keys, keysReply } from "../readings/keys.ts";
 import { OperatorAccount, operatorAccountJson } from "../readings/operator-account.ts";
-import { overviewReply } from "../readings/overview.ts";
+import { readOverview } from "../readings/overview.ts";
 import { Receipt, receiptReply } from "../readings/receipt.ts";
 import { REQUESTS } from "../readings/requests.ts";
 import { teamReply } from "../readings/team.ts";
@@ -27,13 +26,13 @@ const account = operatorEndpoint({
   async run(context: Context) {
     const { deps, person } = context;
     const row = await accountOf(context);
-    const { openCalls, openStreams } = await readAccountSummary(deps.wallets, row);
+    const { reply: overview, summary } = await readOverview(deps, row);
     const reader = { now: new Date(deps.clock.now()), personId: person.personId };
     return operatorAccountJson({
       ...row,
-      openCalls,
-      openStreams,
-      overview: await overviewReply(deps, row),
+      openCalls: summary.openCalls,
+      openStreams: summary.openStreams,
+      overview,
       people: await teamReply(deps.reading.database, row, reader),
     });
   },

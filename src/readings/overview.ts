@@ -134,6 +134,14 @@ export async function overviewReply(
   stores: OverviewStores,
   account: AccountRow,
 ): Promise<OverviewReply> {
+  return (await readOverview(stores, account)).reply;
+}
+
+/** The reply, and the summary that it shows: they are of one instant. */
+export async function readOverview(
+  stores: OverviewStores,
+  account: AccountRow,
+): Promise<{ readonly reply: OverviewReply; readonly summary: AccountSummary }> {
   const { administration, wallets, reading } = stores;
   const { database } = reading;
   const as_of = await asOf(reading, account);
@@ -149,7 +157,7 @@ export async function overviewReply(
     readLastErrors(database, account.number, ERRORS_SHOWN),
     readAutoTopUp(database.db, account.number),
   ]);
-  return {
+  const reply = {
     as_of,
     account: {
       id: account.id,
@@ -172,6 +180,7 @@ export async function overviewReply(
     },
     last_errors: errors.map((error) => writeError({ ...error, requestId: error.request })),
   };
+  return { reply, summary };
 }
 
 function freeCreditOf(

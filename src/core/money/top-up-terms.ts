@@ -1,6 +1,6 @@
 // Computes the fee and the bonus of a top-up from the operator's settings.
 
-import { add, centsDown, centsUp, min, type NanoUsd, nano, proportionUp, ZERO } from "./money.ts";
+import { add, centsDown, centsUp, min, type NanoUsd, nano, proportionUp } from "./money.ts";
 
 /** A part of an amount, in hundredths of a percent: 2.9 % is 290. */
 export type BasisPoints = number;
@@ -13,12 +13,6 @@ export interface TopUpTerms {
 }
 
 const WHOLE = nano(10_000n);
-
-/** No fee and no bonus. */
-export const PLAIN_TERMS: TopUpTerms = {
-  fee: { basisPoints: 0, fixed: ZERO },
-  bonus: { basisPoints: 0, max: ZERO },
-};
 
 /** The fee of a top-up, in whole cents, rounded up. */
 export function feeOf(amount: NanoUsd, { fee }: TopUpTerms): NanoUsd {

@@ -3,7 +3,7 @@
 
 import { RECOVERY_LOCK } from "../accounts/wallet-repository.ts";
 import { arrayText, type Database } from "../servers/database.ts";
-import type { SqlTransaction } from "../servers/transaction.ts";
+import { type SqlTransaction, takeSqlLock } from "../servers/transaction.ts";
 import type { CopyTable } from "../tables/copy.ts";
 import { type RowSource, replaceRows } from "./backup-tables.ts";
 
@@ -30,7 +30,7 @@ export async function restorePostgres({ sql }: Database, terms: RestoreTerms): P
   const { rows, revokedKeys, epochs, emptyRedis } = terms;
   await sql.begin(async (tx) => {
     // No process may compare Redis with the cursors meanwhile.
-    await tx`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK}::bigint)`;
+    await takeSqlLock(tx, RECOVERY_LOCK);
     if (rows !== null) await replaceRows(tx, rows.tables, rows);
     await tx`DELETE FROM sessions`;
     await tx`

@@ -32,10 +32,8 @@ export interface StoredSettlement extends WaitingSettlement {
 
 export interface Delivery {
   readonly delivered: number;
-  /** The number of settlements that could not be delivered; their rows stay. */
-  readonly failed: number;
-  /** The error of the first of them. */
-  readonly failure: unknown;
+  /** The errors of the settlements that could not be delivered; their rows stay. */
+  readonly failures: readonly unknown[];
 }
 
 /** One transaction locks and delivers at most this many. */
@@ -74,7 +72,7 @@ export class WaitingSettlements {
       failures.push(...page.failures);
       after = page.last;
     }
-    return { delivered, failed: failures.length, failure: failures[0] };
+    return { delivered, failures };
   }
 
   /** `last` is null if no page follows. */

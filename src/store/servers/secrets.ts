@@ -12,7 +12,7 @@ import {
 } from "../../core/secrets.ts";
 import { StartError } from "../../core/start-error.ts";
 import { arrayText, type Database } from "./database.ts";
-import type { SqlTransaction } from "./transaction.ts";
+import { type SqlTransaction, takeSqlLock } from "./transaction.ts";
 
 /** An arbitrary lock number: processes that start together take turns. */
 const SECRETS_LOCK = 720_314_005;
@@ -34,7 +34,7 @@ type AnyName = SecretName | SoleSecretName;
  */
 export async function adoptSecrets(database: Database, secrets: Secrets): Promise<void> {
   await database.sql.begin(async (tx) => {
-    await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
+    await takeSqlLock(tx, SECRETS_LOCK);
     for (const name of SECRET_NAMES) {
       const { stored, ids } = await known(tx, name, secrets[name]);
       if (name === "KEY_PEPPER") {
@@ -58,7 +58,7 @@ export async function adoptSecret(
   secrets: SecretList,
 ): Promise<void> {
   await database.sql.begin(async (tx) => {
-    await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
+    await takeSqlLock(tx, SECRETS_LOCK);
     await record(tx, name, await known(tx, name, secrets));
   });
 }

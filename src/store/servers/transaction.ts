@@ -21,3 +21,8 @@ export type SqlQueries = SqlTransaction | Sql<{ bigint: bigint }>;
 export async function takeLock(tx: Transaction, lock: SQL | number): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${lock})`);
 }
+
+/** The same for a transaction of the driver. */
+export async function takeSqlLock(tx: SqlTransaction, lock: number): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock(${lock}::bigint)`;
+}

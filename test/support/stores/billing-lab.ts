@@ -7,7 +7,6 @@ import {
 } from "../../../src/annexes/stripe-sandbox/sandbox-server.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { NO_PLAN_PRICES, type PlanPrices } from "../../../src/core/money/plan-terms.ts";
-import { PLAIN_TERMS } from "../../../src/core/money/top-up-terms.ts";
 import { openPayments } from "../../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../../src/payments/payment-config.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
@@ -18,6 +17,7 @@ import { realClock } from "../fakes/fake-clock.ts";
 import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
 import type { TestAccount } from "./accounts.ts";
+import { PLAIN_TERMS } from "./plain-terms.ts";
 
 const SECRET_KEY = "sk_sandbox_of_the_console_tests";
 const WEBHOOK_SECRET = "whsec_of_the_console_tests";

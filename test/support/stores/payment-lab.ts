@@ -10,7 +10,6 @@ import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import type { Log } from "../../../src/core/log.ts";
 import { type NanoUsd, nano } from "../../../src/core/money/money.ts";
 import { NO_PLAN_PRICES } from "../../../src/core/money/plan-terms.ts";
-import { PLAIN_TERMS } from "../../../src/core/money/top-up-terms.ts";
 import { BodyShares } from "../../../src/http/body/body-shares.ts";
 import { createClientIp } from "../../../src/http/client-ip.ts";
 import { openPayments } from "../../../src/payments/open-payments.ts";
@@ -26,6 +25,7 @@ import { realClock } from "../fakes/fake-clock.ts";
 import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
 import type { AccountTerms, TestAccount } from "./accounts.ts";
+import { PLAIN_TERMS } from "./plain-terms.ts";
 import { openAccount, openWorld, usd, type World } from "./world.ts";
 
 export const SECRET_KEY = "sk_sandbox_of_the_tests";

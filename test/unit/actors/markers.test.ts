@@ -254,7 +254,7 @@ describe("after a process that is gone", () => {
         unused: "[]",
       });
       const deliver = () => waiting.deliver((one) => deliverStored(account.actor, one));
-      expect(await deliver()).toMatchObject({ failed: 0 });
+      expect(await deliver()).toMatchObject({ failures: [] });
     };
     const one = await held(account);
     await stored(one);

@@ -1,16 +1,7 @@
 // Usage in replies with embeddings: OpenAI, Voyage, Gemini, Vertex and Titan. All of it is input.
 
 import type { Json } from "../../../upstream/upstream-http.ts";
-import {
-  countIn,
-  isCount,
-  listIn,
-  objectIn,
-  plainUsage,
-  type ReplyUsage,
-  type SentCall,
-  type UsageForm,
-} from "./reply-usage.ts";
+import { countIn, listIn, objectIn, plainUsage, type UsageForm } from "./reply-usage.ts";
 
 export interface LastOfEmbeddings {
   readonly reply: Json | null;
@@ -24,13 +15,6 @@ export const embeddings: UsageForm<LastOfEmbeddings> = {
     return input === null ? null : plainUsage({ uncached: input }, sent);
   },
 };
-
-/** The usage of a provider that names its count in a header, as Bedrock does for some models. */
-export function embeddingsOfHeader(count: string | null, sent: SentCall): ReplyUsage | null {
-  return count !== null && isCount(Number(count))
-    ? plainUsage({ uncached: Number(count) }, sent)
-    : null;
-}
 
 /** The input tokens in the place where a provider has them; null if there are none. */
 function inputOf(reply: Json): number | null {

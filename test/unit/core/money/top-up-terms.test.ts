@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { usd } from "../../../../src/core/money/money.ts";
-import { bonusOf, feeOf, PLAIN_TERMS } from "../../../../src/core/money/top-up-terms.ts";
+import { bonusOf, feeOf } from "../../../../src/core/money/top-up-terms.ts";
+import { PLAIN_TERMS } from "../../../support/stores/plain-terms.ts";
 
 const TERMS = {
   fee: { basisPoints: 290, fixed: usd("0.30") },
