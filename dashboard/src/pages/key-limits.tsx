@@ -22,29 +22,9 @@ interface KeyLimitsProps {
 export function KeyLimits({ account, keyRow, close }: KeyLimitsProps) {
   const words = t.work.keys.limits;
   const [isDisabled, setDisabled] = useState(keyRow.disabled_at !== null);
-  const [models, setModels] = useState((keyRow.models ?? []).join("\n"));
-  const presentEnd = keyRow.ends_at?.slice(0, DATE_LENGTH) ?? "";
-  const [end, setEnd] = useState(presentEnd);
-  const [tags, setTags] = useState(keyRow.tags.join(", "));
-  const minute = useTypedCount(keyRow.requests_per_minute);
-  const day = useTypedCount(keyRow.requests_per_day);
-  const tokens = useTypedCount(keyRow.tokens_per_minute);
-  const isWrong = [minute, day, tokens].some(({ problem }) => problem !== null);
+  const limits = useLimitFields(keyRow);
   const run = async () => {
-    const typed = models.split(/[\s,]+/).filter((one) => one !== "");
-    const changed = changedIn(keyRow, {
-      disabled: isDisabled,
-      // The field has only a day: the key keeps the time of an end that is not changed.
-      ends_at: end === presentEnd ? keyRow.ends_at : end === "" ? null : `${end}T00:00:00Z`,
-      models: typed.length === 0 ? null : typed,
-      tags: tags
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter((tag) => tag !== ""),
-      requests_per_minute: minute.count,
-      requests_per_day: day.count,
-      tokens_per_minute: tokens.count,
-    });
+    const changed = changedIn(keyRow, { disabled: isDisabled, ...limits.typed });
     if (Object.keys(changed).length === 0) return;
     const { applied } = await setKeyLimits(account, keyRow.id, changed);
     say(applied ? words.done : words.soon);
@@ -57,7 +37,7 @@ export function KeyLimits({ account, keyRow, close }: KeyLimitsProps) {
       title={words.title(keyRow.name)}
       action={words.save}
       run={run}
-      disabled={isWrong}
+      disabled={limits.isWrong}
       calm
     >
       <Switch
@@ -66,6 +46,51 @@ export function KeyLimits({ account, keyRow, close }: KeyLimitsProps) {
         checked={isDisabled}
         onChange={(event) => setDisabled(event.currentTarget.checked)}
       />
+      {limits.fields}
+    </Ask>
+  );
+}
+
+type Limits = Pick<
+  Key,
+  "ends_at" | "models" | "tags" | "requests_per_minute" | "requests_per_day" | "tokens_per_minute"
+>;
+
+/** The limits of a key that has none of its own. */
+export const NO_LIMITS: Limits = {
+  ends_at: null,
+  models: null,
+  tags: [],
+  requests_per_minute: null,
+  requests_per_day: null,
+  tokens_per_minute: null,
+};
+
+/** The fields of a key's own limits, and what is typed into them. */
+export function useLimitFields(present: Limits) {
+  const words = t.work.keys.limits;
+  const [models, setModels] = useState((present.models ?? []).join("\n"));
+  const presentEnd = present.ends_at?.slice(0, DATE_LENGTH) ?? "";
+  const [end, setEnd] = useState(presentEnd);
+  const [tags, setTags] = useState(present.tags.join(", "));
+  const minute = useTypedCount(present.requests_per_minute);
+  const day = useTypedCount(present.requests_per_day);
+  const tokens = useTypedCount(present.tokens_per_minute);
+  const patterns = models.split(/[\s,]+/).filter((one) => one !== "");
+  const typed = {
+    // The field has only a day: the key keeps the time of an end that is not changed.
+    ends_at: end === presentEnd ? present.ends_at : end === "" ? null : `${end}T00:00:00Z`,
+    models: patterns.length === 0 ? null : patterns,
+    tags: tags
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ""),
+    requests_per_minute: minute.count,
+    requests_per_day: day.count,
+    tokens_per_minute: tokens.count,
+  };
+  const fields = (
+    <>
       <Textarea
         label={words.models}
         description={words.modelsAbout}
@@ -89,8 +114,10 @@ export function KeyLimits({ account, keyRow, close }: KeyLimitsProps) {
         value={end}
         onChange={(event) => setEnd(event.currentTarget.value)}
       />
-    </Ask>
+    </>
   );
+  const isWrong = [minute, day, tokens].some(({ problem }) => problem !== null);
+  return { typed, isWrong, fields };
 }
 
 const DATE_LENGTH = "2026-11-28".length;

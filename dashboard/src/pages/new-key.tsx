@@ -20,6 +20,7 @@ import { type Account, useMe } from "../session.tsx";
 import { envLines, sdkBase } from "../snippets.ts";
 import { t } from "../texts.ts";
 import { Snippets } from "./first-steps.tsx";
+import { NO_LIMITS, useLimitFields } from "./key-limits.tsx";
 
 interface NewKeyProps {
   readonly opened: boolean;
@@ -77,12 +78,17 @@ function KeyForm({ account, reply, change, close }: KeyFormProps) {
   const limit = useTypedUsd();
   const [scopes, setScopes] = useState<string[]>(isApplication ? ["models"] : inTier);
   const [ips, setIps] = useState("");
+  const own = useLimitFields(NO_LIMITS);
+  const { models, ends_at: endsAt, ...others } = own.typed;
   const order = () =>
     change.start({
       name: name.text.trim(),
       scopes,
       ip_allowlist: ips.split(/[\s,]+/).filter((one) => one !== ""),
       ...(limit.value !== null && { monthly_limit_usd: limit.value }),
+      ...(models !== null && { models }),
+      ...(endsAt !== null && { ends_at: endsAt }),
+      ...others,
     });
   return (
     <Form submit={() => limit.problem === null && order()}>
@@ -106,11 +112,15 @@ function KeyForm({ account, reply, change, close }: KeyFormProps) {
         value={ips}
         onChange={(event) => setIps(event.currentTarget.value)}
       />
+      <details>
+        <summary className="small">{t.work.keys.limits.more}</summary>
+        <div className="stack">{own.fields}</div>
+      </details>
       <DialogFoot
         change={change}
         close={close}
         action={t.work.keys.create}
-        disabled={scopes.length === 0}
+        disabled={scopes.length === 0 || own.isWrong}
       />
     </Form>
   );

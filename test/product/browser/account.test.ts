@@ -212,6 +212,28 @@ describe.skipIf(!canRun)("a team", () => {
 });
 
 describe.skipIf(!canRun)("keys and settings", () => {
+  test("a new key gets limits of its own in the dialog that makes it", async () => {
+    await ada.go(`${account}/keys?new=key`);
+    await ada.field(/^Name/).fill("bounded");
+    const dialog = ada.page.getByRole("dialog");
+    await dialog.getByText(/^More limits/).click();
+    await dialog.getByLabel("Requests a minute").fill("1");
+    await dialog.getByLabel("Requests a day").fill("0");
+    await ada.sees("A whole number above zero, or nothing");
+    expect(await dialog.getByRole("button", { name: "New key" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Requests a day").fill("100");
+    await dialog.getByLabel("Tokens a minute").fill("50000");
+    await dialog.getByLabel("Tags").fill("web, night");
+    await ada.inspect("key-new-limits");
+    await dialog.getByRole("button", { name: "New key" }).click();
+    const key = await ada.text(ada.page.getByLabel("The key", { exact: true }));
+    await ada.button("I have stored it").click();
+    await ada.page.getByRole("row", { name: /bounded.*web, night/ }).waitFor();
+    expect((await call(key)).status).toBe(200);
+    expect((await call(key)).status).toBe(429);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("the limits of a key are changed, bind at once, and the key stays", async () => {
     const key = await makeKey("narrow");
     const dialog = ada.page.getByRole("dialog");

@@ -154,6 +154,7 @@ export const workTexts: Texts["work"] = {
     modelCount: (count) => `${count} ${count === 1 ? "Modellregel" : "Modellregeln"}`,
     limits: {
       open: "Limits",
+      more: "Weitere Limits: Modelle, Raten, Tags, ein Ende",
       title: (name) => `Limits des Schlüssels „${name}“`,
       save: "Speichern",
       done: "Die Limits sind geändert: Sie gelten ab dem nächsten Aufruf.",

@@ -149,6 +149,7 @@ export const workTexts = {
     modelCount: (count: number) => `${count} ${count === 1 ? "model rule" : "model rules"}`,
     limits: {
       open: "Limits",
+      more: "More limits: models, rates, tags, an end",
       title: (name: string) => `Limits of the key "${name}"`,
       save: "Save",
       done: "The limits are changed: they bind the next call.",

@@ -136,6 +136,7 @@ export const workTexts: Texts["work"] = {
     modelCount: (count) => `${count} 条模型规则`,
     limits: {
       open: "限制",
+      more: "更多限制：模型、速率、标签、到期日",
       title: (name) => `密钥“${name}”的限制`,
       save: "保存",
       done: "限制已修改，从下一次调用起生效。",
