@@ -13,6 +13,7 @@ import { freshFiles } from "./redis/append-only-file.ts";
 import { RedisClock } from "./redis/redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./scripts/script.ts";
+import { SCRIPT_LIBRARY, type ScriptLibrary } from "./scripts/script-library.ts";
 import type { ScriptTiming } from "./scripts/script-run.ts";
 import { type OpenScriptClient, ScriptRunner } from "./scripts/script-runner.ts";
 import type { TopUpListener } from "./top-up-trigger.ts";
@@ -47,6 +48,8 @@ export interface AccountActorsDeps {
   readonly timing?: ScriptTiming;
   /** Only tests set it; scripts then use this time instead of Redis's. */
   readonly scriptTime?: () => ScriptTime;
+  /** The scripts of a test. */
+  readonly library?: ScriptLibrary | undefined;
 }
 
 export class AccountActors implements Actors {
@@ -71,7 +74,9 @@ export class AccountActors implements Actors {
       await haveFreshFiles();
       await verifyBuckets(this.#recovery());
     };
+    const { library = SCRIPT_LIBRARY } = deps;
     this.scripts = new ScriptRunner(deps.redis, verify, {
+      library,
       openClient: deps.openScripts,
       timing: deps.timing,
       onUnknownLayout: (error) => deps.log.error({ err: error }, "Calls are refused"),

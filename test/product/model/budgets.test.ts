@@ -1,0 +1,228 @@
+// Compares budgets of spans and of runs with a model: random calls at random times, over the ends
+// of spans, that are settled in part, in whole or not at all, and a run that is paused and resumed.
+// Then shows that the comparison finds faults which are put into the scripts.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Hold } from "../../../actors/account.ts";
+import { AccountActors } from "../../../actors/account-actors.ts";
+import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
+import { changeOwnRun } from "../../../src/accounts/runs.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/core/durations.ts";
+import { newId } from "../../../src/core/ids.ts";
+import { ofCents, ZERO } from "../../../src/core/money/money.ts";
+import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
+import { silent } from "../../support/fakes/silent-log.ts";
+import { TestClock } from "../../support/product/actor-process.ts";
+import { random } from "../../support/random.ts";
+import { shared } from "../../support/shared.ts";
+import { ask, DONE, openAccount, openWorld } from "../../support/stores/world.ts";
+
+const RUNS = Number(process.env.MODEL_RUNS ?? 12);
+const SEED = Number(process.env.MODEL_SEED ?? 20_310_315);
+const COMMANDS = 60;
+/** In cents. */
+const CAPS = { "5h": 300, day: 500, run: 400 } as const;
+const RUN_SECONDS = 30 * 86_400;
+
+type Command =
+  | { readonly kind: "wait"; readonly ms: number }
+  | { readonly kind: "call"; readonly cents: number; readonly isInRun: boolean }
+  | { readonly kind: "end"; readonly which: number; readonly part: number }
+  | { readonly kind: "pause"; readonly isPaused: boolean };
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("wait" as const),
+      ms: fc.integer({ min: 0, max: 3 * HOUR_MS }),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("call" as const),
+      cents: fc.integer({ min: 1, max: 200 }),
+      isInRun: fc.boolean(),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("end" as const),
+      which: fc.nat(9),
+      part: fc.integer({ min: 0, max: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("pause" as const), isPaused: fc.boolean() }),
+  },
+);
+
+interface Counted {
+  /** What it holds, or was charged, in cents. */
+  cents: number;
+  readonly fiveHours: number;
+  readonly day: number;
+  readonly isInRun: boolean;
+}
+
+/** Keeps every call, without sums, so that no sum can be wrong. */
+class Model {
+  readonly #calls: Counted[] = [];
+  #fiveHours = Number.NEGATIVE_INFINITY;
+  isPaused = false;
+
+  /** The verdict on a call; null for one that is admitted. */
+  admit(nowMs: number, { cents, isInRun }: { cents: number; isInRun: boolean }) {
+    const goesOn = nowMs < this.#fiveHours + 5 * HOUR_MS;
+    const fiveHours = goesOn ? this.#fiveHours : nowMs;
+    const day = Math.floor(nowMs / DAY_MS);
+    const sum = (counts: (call: Counted) => boolean) =>
+      this.#calls.filter(counts).reduce((total, call) => total + call.cents, cents);
+    if (isInRun && this.isPaused) return "run_paused";
+    if (sum((call) => call.fiveHours === fiveHours) > CAPS["5h"]) return "account_budget_exceeded";
+    if (sum((call) => call.day === day) > CAPS.day) return "account_budget_exceeded";
+    if (isInRun && sum((call) => call.isInRun) > CAPS.run) return "run_budget_exceeded";
+    this.#fiveHours = fiveHours;
+    const counted = { cents, fiveHours, day, isInRun };
+    this.#calls.push(counted);
+    return counted;
+  }
+}
+
+class Disagreement extends Error {
+  override readonly name = "Disagreement";
+}
+
+const clock = new TestClock("2031-03-15T12:00:00.000Z");
+const world = await shared(openWorld(clock.options));
+
+interface Played {
+  readonly library: ScriptLibrary;
+  /** The repository of the process. */
+  readonly repository?: WalletRepository;
+}
+
+async function play(commands: readonly Command[], { library, repository }: Played): Promise<void> {
+  clock.set("2031-03-15T12:00:00.000Z");
+  const { row, keyId } = await openAccount(world, {
+    createdAt: clock.daysAgo(100),
+    contract: "enterprise",
+    paid: "5000",
+    budgets: { "5h": "3", day: "5" },
+  });
+  const accounts = new AccountActors({
+    redis: world.redis,
+    repository: repository ?? new WalletRepository(world.database),
+    now: clock.now,
+    scriptTime: clock.now,
+    log: silent,
+    processId: newId("process", random),
+    library,
+  });
+  const actor = accounts.of(row.id, row.bucket);
+  const run = { id: "model", step: null, max: ofCents(CAPS.run), seconds: RUN_SECONDS };
+  // The run begins before the first command, so that it can be paused.
+  const begun = await actor.admit(ask(keyId, ofCents(1), { run }));
+  if (begun.verdict !== "admitted") throw new Error(begun.verdict);
+  await begun.hold.release(DONE);
+  const model = new Model();
+  const first = model.admit(clock.ms, { cents: 1, isInRun: true });
+  if (typeof first !== "string") first.cents = 0;
+  const open: { readonly hold: Hold; readonly counted: Counted }[] = [];
+  for (const step of commands) {
+    if (step.kind === "wait") clock.ms += step.ms;
+    if (step.kind === "pause") {
+      const deps = { database: world.database, actors: accounts, now: clock.now, onDelayed };
+      const change = { isPaused: step.isPaused };
+      await changeOwnRun(deps, row, { run: "model", change });
+      model.isPaused = step.isPaused;
+    }
+    if (step.kind === "call") {
+      const named = step.isInRun ? { run } : {};
+      const answer = await actor.admit(ask(keyId, ofCents(step.cents), named));
+      const told: string = answer.verdict === "refused" ? answer.error.code : answer.verdict;
+      const counted = model.admit(clock.ms, step);
+      const wanted = typeof counted === "string" ? counted : "admitted";
+      if (told !== wanted) throw new Disagreement(`The model says ${wanted}, Farebox ${told}`);
+      if (answer.verdict === "admitted" && typeof counted !== "string") {
+        open.push({ hold: answer.hold, counted });
+      }
+    }
+    if (step.kind === "end" && open.length > 0) {
+      const [ended] = open.splice(step.which % open.length, 1);
+      if (ended === undefined) continue;
+      const { hold, counted } = ended;
+      counted.cents = Math.floor((counted.cents * step.part) / 4);
+      if (step.part === 0) await hold.release(DONE);
+      else await hold.settle(counted.cents === 0 ? ZERO : ofCents(counted.cents), DONE);
+    }
+  }
+  for (const { hold } of open) await hold.release(DONE);
+}
+
+function onDelayed(_: string, error: unknown): void {
+  throw error;
+}
+
+/** Plays the same lists of commands each time. */
+async function playAll(played: Played): Promise<void> {
+  const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
+  for (const list of fc.sample(commands, { seed: SEED, numRuns: RUNS })) await play(list, played);
+}
+
+function libraryWith(good: string, bad: string): ScriptLibrary {
+  const faulty = SCRIPT_LIBRARY.changed((lua) => lua.replace(good, () => bad));
+  expect(faulty.name).not.toBe(SCRIPT_LIBRARY.name);
+  return faulty;
+}
+
+test("budgets of spans and runs admit the model's calls, whatever is returned", async () => {
+  await playAll({ library: SCRIPT_LIBRARY });
+});
+
+const MUTANTS: readonly (readonly [breaks: string, good: string, bad: string])[] = [
+  [
+    "five hours end after five hours",
+    "now < last + SPAN_MS[FIVE_HOURS]",
+    "now < last + 2 * SPAN_MS[FIVE_HOURS]",
+  ],
+  ["a day begins at midnight", "now - (now - since) % SPAN_MS[span]", "now - 43200000"],
+  [
+    "what a call did not cost goes back to its budgets",
+    "add_to_span(named.record, named.start, charged, -total)",
+    "add_to_span(named.record, named.start, total, -total)",
+  ],
+  [
+    "a run counts a hold once",
+    "named.record.held = named.record.held + bound",
+    "named.record.held = named.record.held + bound * (named.owner == 3 and 2 or 1)",
+  ],
+  [
+    "holds count in budgets",
+    "named.record, named.room = b, named.cap - b.spent - b.held",
+    "named.record, named.room = b, named.cap - b.spent",
+  ],
+];
+
+for (const [breaks, good, bad] of MUTANTS) {
+  test(`a script that breaks this is caught: ${breaks}`, async () => {
+    await expect(playAll({ library: libraryWith(good, bad) })).rejects.toBeInstanceOf(Disagreement);
+  });
+}
+
+test("a process that ignores a pause is caught", async () => {
+  const repository = new WalletRepository(world.database);
+  const { runs } = repository;
+  const read = async (...asked: Parameters<typeof runs.read>) => {
+    const run = await runs.read(...asked);
+    return run === null ? null : { ...run, isPaused: false };
+  };
+  Object.defineProperty(repository, "runs", { value: { ...runs, read } });
+  await expect(playAll({ library: SCRIPT_LIBRARY, repository })).rejects.toBeInstanceOf(
+    Disagreement,
+  );
+});
