@@ -32,6 +32,7 @@ import {
   ModelsChanged,
   type QuotedDecision,
   type Settlement,
+  type WholeResponse,
 } from "./account.ts";
 import {
   budgetsOfCall,
@@ -53,7 +54,7 @@ import { MAIL_OWNER } from "./records/keys.ts";
 import { inactive, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import { type AdmitArgs, type AdmitReply, admit, type ToRepeat } from "./scripts/admit-script.ts";
-import type { HoldRef } from "./scripts/call-scripts.ts";
+import { endResponse, type HoldRef } from "./scripts/call-scripts.ts";
 import type { ScriptTime } from "./scripts/script.ts";
 import { unavailable } from "./scripts/script-run.ts";
 import { fromPostgres, mayHaveRun, type ScriptRunner } from "./scripts/script-runner.ts";
@@ -225,6 +226,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return viewOf(this.accountId, state, { keyId, budgets: await this.budgetUse(budgets) });
   }
 
+  async endResponse({ requestId }: WholeResponse, markers: readonly string[]): Promise<void> {
+    const [marker] = markers;
+    if (marker === undefined) return;
+    await this.scripts.run(endResponse, { keys: this.keys, marker, requestId });
+  }
+
   async modelsOf(keyId: string): Promise<ModelPatterns> {
     const { document } = this.#access ?? (await this.#refresh());
     return document.keys.get(keyId)?.models ?? null;
@@ -360,7 +367,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #holdRef(
-    { call: { requestId, identity }, terms }: Asking,
+    { call: { requestId, identity, partOf }, terms }: Asking,
     budgets: readonly Budget[],
     markers: readonly string[],
   ): HoldRef {
@@ -369,7 +376,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     const hasBudgets = budgets.length > 0;
     const { accountId: account, keys } = this;
     const marker = markers[0] ?? null;
-    return { account, keys, keyId, requestId, owner, hasBudgets, marker };
+    return { account, keys, keyId, requestId, owner, hasBudgets, marker, partOf };
   }
 
   /** Grants the allowance of the Free plan if it is still due. Concurrent calls share one grant. */

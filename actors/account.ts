@@ -28,6 +28,20 @@ export interface Limit {
   readonly code: ErrorCode;
 }
 
+/**
+ * A response that several calls make up. They share its idempotency key, which is in progress
+ * until the response ends.
+ */
+export interface WholeResponse {
+  /** The request that gets the response. */
+  readonly requestId: string;
+  /**
+   * By the clock of Redis: the response has ended by then, also if its process died. 0 once it has
+   * ended: a call that settles after that ends the claim.
+   */
+  untilMs: number;
+}
+
 /** The facts of a call that its account needs besides the terms. It must not know the body. */
 export interface AskingCall {
   /** Names the hold, and makes it harmless to send an admission twice. */
@@ -46,6 +60,8 @@ export interface AskingCall {
    * repeated.
    */
   readonly markers: readonly string[] | null;
+  /** The response that it is a part of; left out for a call that is a whole one. */
+  readonly partOf?: WholeResponse | undefined;
   /** The account's decision before the body was read; null if there was none. */
   readonly ahead: "counted" | "refused" | null;
 }
@@ -315,6 +331,12 @@ export interface Account {
    */
   quote(asking: Asking): Promise<QuotedDecision>;
   view(keyId: string): Promise<AccountView>;
+  /**
+   * Ends a response of several calls with these markers: from now on a repeat learns that it was
+   * charged. Without this the key is in progress until the time of the response. Throws
+   * `service_unavailable`.
+   */
+  endResponse(response: WholeResponse, markers: readonly string[]): Promise<void>;
   /**
    * The models that a key may call, as this process knows: admission decides. It needs no answer of
    * Redis, unless the process has not used the account before.

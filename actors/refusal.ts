@@ -82,7 +82,9 @@ function idempotencyRefusal(
   { code, markedBy = "", retrySeconds }: Omit<RefusedReply, "verdict">,
   { kind }: Tier,
 ): ApiError | null {
-  const first = `${markedBy}, the first request with this Idempotency-Key`;
+  // Several calls that make up one response have its key together.
+  const [request = "", ...parts] = markedBy.split(" ");
+  const first = `${request}, the first request with this Idempotency-Key`;
   switch (code) {
     case "idempotency_key_mismatch":
       return new ApiError(code, `${first}, had another path or body`);
@@ -93,9 +95,10 @@ function idempotencyRefusal(
       const place =
         kind === "plan"
           ? "in the account's log"
-          : `at /v1/receipts/${markedBy} for the API key that made it`;
+          : `at /v1/receipts/${request} for the API key that made it`;
       const message = `${first}, was charged, and its answer is not kept; its receipt is ${place}`;
-      return new ApiError(code, message);
+      if (parts.length === 0) return new ApiError(code, message);
+      return new ApiError(code, `${message}; it was made of further calls: ${parts.join(", ")}`);
     }
     case "too_many_idempotency_keys": {
       const message = `An account may make ${IDEMPOTENCY.keysPerDay} calls with an Idempotency-Key`;

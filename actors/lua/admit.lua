@@ -10,8 +10,9 @@
 --         minute that get rows of their own, latency of a refusal, ms, when this was sent, ms, how
 --         long it is valid, ms, how many keys are marked and markers; then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs
---       4.. if it has markers, the content of each (see markers.lua); then of each limit: kind,
---       limit, weight, code (see limits.lua); then of all budgets packed: number, span, cap, owner
+--       4.. if it has markers, the content of each, and the response that the call is a part of, if
+--       it is one (see markers.lua); then of each limit: kind, limit, weight, code (see
+--       limits.lua); then of all budgets packed: number, span, cap, owner
 --       (see budgets.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, and the begin
 --         of the span of each budget
@@ -27,7 +28,7 @@
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (1), of tokens (2), of the requests of a day (3) or else 0, place of
 --         the budget that refused it or 0, rest of the cap or budget, end of that budget's span or
---         0, and then the request whose marker refused it } refused; no money was changed
+--         0, and then the requests whose marker refused it } refused; no money was changed
 --       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
 --         nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
@@ -55,7 +56,7 @@ local window = window_of(k, call.window)
 if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end
 local limits, budgets, marker_code, marked_by
 if marks > 0 then
-  marker_code, marked_by = read_markers(KEYS, 8, marks, ARGV[4], bucket.epoch, request)
+  marker_code, marked_by = read_markers(KEYS, 8, marks, ARGV[4], bucket.epoch, request, now)
   if marker_code == false then return { 'markers' } end
 end
 local first = 8 + marks
@@ -191,7 +192,7 @@ add_to_month(k, month, 0, bound)
 if not is_counted then count_request(window, limits) end
 if limits then count_admitted(limits) end
 if budgets then hold_in_budgets(KEYS[#KEYS], bucket.epoch, budgets, bound) end
-if marks > 0 then claim_marker(KEYS[9], bucket.epoch, ARGV[4], request) end
+if marks > 0 then claim_marker(KEYS[9], bucket.epoch, ARGV[4], marks - 1, request) end
 write_call(wallet_key, w, key_key, k, window)
 local most, remaining, resets = closest_window(window, limit, limits, now)
 local reply = pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, now)

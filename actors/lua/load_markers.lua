@@ -4,7 +4,7 @@
 --
 -- KEYS  1 bucket  2 marked  3.. markers
 -- ARGV  1 packed: epoch, is the last part (0/1)
---       2.. of each marker: content and request, packed: time that it has left, ms
+--       2.. of each marker: content and requests, packed: time that it has left, ms
 -- Reply { 'ok' }  { 'again' } the bucket has another epoch  { 'recover' }
 
 local epoch, is_last = unpack_record('<dd', ARGV[1])
@@ -15,7 +15,7 @@ for i = 3, #KEYS do
   if not parse_marker(redis_call('GET', KEYS[i]), epoch) then
     local text, at = ARGV[2 * i - 4], CONTENT_LENGTH
     local marker = {
-      state = CHARGED, content = string_sub(text, 1, at), request = string_sub(text, at + 1),
+      state = CHARGED, content = string_sub(text, 1, at), requests = string_sub(text, at + 1),
     }
     write_marker(KEYS[i], epoch, marker, unpack_record('<d', ARGV[2 * i - 3]))
   end

@@ -4,7 +4,8 @@
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6.. the marker, if the call has one, then
 --       limits to take back from, then the budgets if the call named any
--- ARGV  1 packed: cost; then one more number if the call has a marker  2 request  3 outcome
+-- ARGV  1 packed: cost; then, if the call has a marker, the time until which its response may go on
+--         after this call, or 0  2 request  3 outcome
 --       4.. of each limit: kind, amount to take back (see limits.lua)
 -- Reply packed charged, charged_free, left, owned  `left` is neither spent nor held, `owned` is the
 --         paid balance with the part that is held; both are below 0 without a wallet
@@ -24,7 +25,8 @@ if not charged then return charged_free end
 if #KEYS > 5 then
   local first = 6
   if #ARGV[1] > 8 then
-    end_claim(KEYS[6], w.epoch, ARGV[2], charged)
+    local _, goes_on = unpack_record('<dd', ARGV[1])
+    end_claim(KEYS[6], w.epoch, ARGV[2], charged, goes_on)
     first = 7
   end
   settle_counts(KEYS, ARGV, first, w.epoch, hold, charged)

@@ -9,7 +9,8 @@
 -- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, time for which the reply
 --         is kept for a repeat, ms, has a marker (0/1)
 --       2 request  3 account, key and metadata between tabs  4 outcome  5.. the content of the
---       marker; of all budgets packed: number, begin of the span, cap
+--       marker, and the response that the call is a part of, if it is one; of all
+--       budgets packed: number, begin of the span, cap
 -- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with the
 --         charge of the sweep
 --       { 'recover' } the bucket is not set up
@@ -51,7 +52,7 @@ end
 -- The sweep charged the last checkpoint, which is our own count: the call may have cost more or
 -- less.
 local due = min(cost, total) - charged
-local taken_over = marks > 0 and is_taken_over(KEYS[6], bucket.epoch, ARGV[2])
+local taken_over = marks > 0 and is_taken_over(KEYS[6], bucket.epoch, ARGV[5], ARGV[2])
 if taken_over then due = min(due, 0) end
 local take_paid, take_free = 0, 0
 local k = w and read_key(KEYS[3], bucket.epoch)
@@ -91,8 +92,8 @@ if taken ~= 0 then
   if budgets then charge_late(budgets_key, bucket.epoch, budgets, taken) end
 end
 if was_swept and marks > 0 and not taken_over then
-  local marker = { state = CHARGED, content = ARGV[5], request = ARGV[2] }
-  mark_late(KEYS[6], bucket.epoch, marker, charged + taken, admitted + MARKER_MS - now)
+  local ms = admitted + MARKER_MS - now
+  mark_late(KEYS[6], bucket.epoch, ARGV[5], ARGV[2], charged + taken, ms)
 end
 local answer = settled(charged + taken, charged_free + take_free, w)
 remember(KEYS[4], answer, whole(keep_ms))

@@ -23,7 +23,7 @@ end
 
 local charged, charged_free = resolve(KEYS, w, k, hold, hold.checkpoint, EXPIRED, ARGV[2], ARGV[4])
 if not charged then return charged_free end
-if marks > 0 then end_claim(KEYS[8], w.epoch, ARGV[2], charged) end
+if marks > 0 then end_claim(KEYS[8], w.epoch, ARGV[2], charged, 0) end
 if KEYS[8 + marks] then settle_budgets(KEYS[8 + marks], w.epoch, hold, charged) end
 local swept = pack('<dddddd', charged, charged_free, hold.paid + hold.free, hold.free, hold.month,
   w.epoch)

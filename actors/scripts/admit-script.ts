@@ -4,14 +4,13 @@ import { BUDGET_OWNERS, type Budget, NO_BUDGETS, SPANS } from "../../src/core/ac
 import type { AccessRefusal } from "../../src/core/access/key-limits.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/access/limits.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
-import { markerContent } from "../../src/core/journal/marker.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
 import type { Asking, Limit, RateLimits } from "../account.ts";
 import admitLua from "../lua/admit.lua" with { type: "text" };
 import { callKeys, markerKey, opKey } from "../records/keys.ts";
 import { inSeconds, withLimitKeys } from "../records/window.ts";
 import type { Argument, Keys } from "../redis/script-client.ts";
-import type { HoldRef } from "./call-scripts.ts";
+import { type HoldRef, markerContents } from "./call-scripts.ts";
 import {
   bytesOf,
   pack,
@@ -109,7 +108,7 @@ interface RefusalNumbers {
 export type RefusedReply = RefusalNumbers & {
   readonly verdict: "refused";
   readonly code: ErrorCode;
-  /** The request that has the idempotency key of a call that was refused for it. */
+  /** The requests that have the idempotency key of a call that was refused for it. */
   readonly markedBy?: string;
 };
 
@@ -134,7 +133,7 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
       a.ref.requestId,
       a.text,
     ];
-    if (a.markers.length > 0) args.push(a.markers.map(markerContent).join(""));
+    if (a.markers.length > 0) args.push(markerContents(a.markers, a.ref.partOf));
     for (const { kind, max, weight, code } of a.limits) args.push(kind, max, weight, code);
     if (a.ref.hasBudgets) args.push(packBudgets(a.budgets));
     return args;

@@ -3,7 +3,8 @@
 import type { HeldBudget } from "../../src/core/access/budgets.ts";
 import { markerContent } from "../../src/core/journal/marker.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
-import type { Limit, Settlement } from "../account.ts";
+import type { Limit, Settlement, WholeResponse } from "../account.ts";
+import endResponseLua from "../lua/end_response.lua" with { type: "text" };
 import extendLua from "../lua/extend.lua" with { type: "text" };
 import forgetEndedLua from "../lua/forget_ended.lua" with { type: "text" };
 import settleLua from "../lua/settle.lua" with { type: "text" };
@@ -52,12 +53,23 @@ export interface HoldRef extends OfAccount {
   readonly hasBudgets: boolean;
   /** The marker of its idempotency key, which its scripts then take too; null without one. */
   readonly marker: string | null;
+  /** The response that the call is a part of; not known once its process is gone. */
+  readonly partOf?: WholeResponse | undefined;
 }
 
 /** Adds the key of a call's marker. Most calls have none. */
 function withMarker(names: Keys[], { keys, marker }: Pick<HoldRef, "keys" | "marker">): Keys[] {
   if (marker !== null) names.push(markerKey(keys.number, marker));
   return names;
+}
+
+/** The contents of markers, and the response that the call is a part of, if it is one. */
+export function markerContents(
+  markers: readonly string[],
+  partOf: WholeResponse | undefined,
+): string {
+  const contents = markers.map(markerContent).join("");
+  return partOf === undefined ? contents : contents + partOf.requestId;
 }
 
 type SettleReply = Settlement | null;
@@ -101,7 +113,7 @@ const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   keys: (a) => withCounts(withMarker([callKeys(a)], a), a),
   args: (a) => {
     const cost = toDouble(a.cost);
-    return settleArgs(a.marker === null ? pack(cost) : pack(cost, 1), a);
+    return settleArgs(a.marker === null ? pack(cost) : pack(cost, a.partOf?.untilMs ?? 0), a);
   },
   reply: parseSettlement,
 };
@@ -176,7 +188,7 @@ export const settleLate: Script<SettleLateArgs, LateReply> = {
     a.requestId,
     a.text,
     a.outcome,
-    ...(a.marker === null ? [] : [markerContent(a.marker)]),
+    ...(a.marker === null ? [] : [markerContents([a.marker], a.partOf)]),
     ...(a.hasBudgets ? [packHeldBudgets(a.budgets)] : []),
   ],
   reply: (raw) => (verdictOf(raw) === "budgets" ? "budgets" : parseSettlement(raw)),
@@ -205,6 +217,21 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   },
   args: (a) => [pack(a.nowMs, LATE_MS, a.marker === null ? 0 : 1), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
+};
+
+export interface EndResponseArgs {
+  readonly keys: BucketKeys;
+  readonly marker: string;
+  readonly requestId: string;
+}
+
+export const endResponse: Script<EndResponseArgs, void> = {
+  name: "end_response",
+  lua: endResponseLua,
+  flags: ["allow-oom"],
+  keys: ({ keys, marker }) => [keys.bucket, markerKey(keys.number, marker)],
+  args: ({ requestId }) => [requestId],
+  reply: () => {},
 };
 
 export interface EndedCalls {

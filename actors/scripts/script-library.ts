@@ -8,7 +8,15 @@
 
 import { count } from "../records/window.ts";
 import { admit } from "./admit-script.ts";
-import { extend, forgetEnded, SETTLE_SCRIPTS, settleLate, sweep, view } from "./call-scripts.ts";
+import {
+  endResponse,
+  extend,
+  forgetEnded,
+  SETTLE_SCRIPTS,
+  settleLate,
+  sweep,
+  view,
+} from "./call-scripts.ts";
 import { forgetOwner, lease, renew } from "./lease-scripts.ts";
 import type { RedisServer, ScriptDefinition } from "./script.ts";
 import { SHARED_LUA } from "./shared-lua.ts";
@@ -29,6 +37,7 @@ const SCRIPTS: readonly ScriptDefinition[] = [
   admit,
   ...SETTLE_SCRIPTS,
   settleLate,
+  endResponse,
   sweep,
   extend,
   lease,

@@ -203,8 +203,8 @@ export const loadMarkers: Script<LoadMarkersArgs, "ok" | "again"> = {
   ],
   args: ({ epoch, isLast, markers }) => [
     pack(epoch, isLast ? 1 : 0),
-    ...markers.flatMap(({ marker, requestId, leftMs }): Argument[] => [
-      markerContent(marker) + requestId,
+    ...markers.flatMap(({ marker, requestIds, leftMs }): Argument[] => [
+      markerContent(marker) + requestIds.join(" "),
       pack(leftMs),
     ]),
   ],

@@ -39,6 +39,7 @@ export class CallQuote implements QuoteListener {
         return {
           admit: async (asking) => this.#answer(asking, () => account.quote(asking)),
           quote: (asking) => account.quote(asking),
+          endResponse: () => Promise.resolve(),
           view: (keyId) => account.view(keyId),
           modelsOf: (keyId) => account.modelsOf(keyId),
         };

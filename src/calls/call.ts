@@ -48,6 +48,7 @@ export interface Call extends AskingCall {
   // Set once the headers and the body are read.
   run: AskingCall["run"];
   markers: AskingCall["markers"];
+  partOf?: AskingCall["partOf"];
   ahead: AskingCall["ahead"];
 }
 

@@ -8,6 +8,8 @@ interface AnswerMeta {
   readonly status?: number;
   /** True if this repeats the response to an earlier request. */
   readonly isRepeat?: boolean;
+  /** True if a repeat must not get it: it tells of a failure that may be over by then. */
+  readonly isFailure?: boolean;
 }
 
 /** The result of an endpoint: JSON text, bytes, events, or a response. */

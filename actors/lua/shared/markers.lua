@@ -5,7 +5,9 @@
 
 local MARKER_MS = 86400000
 -- A marker is claimed while its call may still be charged, and charged after that. A call that was
--- not charged removes its marker.
+-- not charged removes its marker. The calls of one response share a marker. It names the response
+-- first, and then all calls that may be charged. Between two of them its state is the time until
+-- which the response may go on (D-945).
 local CLAIMED, CHARGED = 0, 1
 local CONTENT_LENGTH = 22
 
@@ -16,8 +18,22 @@ local function parse_marker(bytes, epoch)
   local text = string_sub(bytes, MARKER_BYTES + 1)
   return {
     state = state, content = string_sub(text, 1, CONTENT_LENGTH),
-    request = string_sub(text, CONTENT_LENGTH + 1),
+    requests = string_sub(text, CONTENT_LENGTH + 1),
   }
+end
+
+-- The response that a call is a part of: it follows the contents of `count` markers. Else the call.
+local function owner_in(contents, count, request)
+  local owner = string_sub(contents, count * CONTENT_LENGTH + 1)
+  return owner ~= '' and owner or request
+end
+
+local function is_owned(m, owner)
+  return string_sub(m.requests, 1, #owner) == owner
+end
+
+local function save_marker(key, epoch, m)
+  redis_call('SET', key, marker_record(epoch, m), 'KEEPTTL')
 end
 
 local function write_marker(key, epoch, m, ms)
@@ -27,49 +43,83 @@ end
 
 -- The state of the idempotency key of a call. `keys` has from `first` on: whether all markers are
 -- here, the marker that the call claims, and those of earlier secrets; `contents` has the content
--- of each. Returns the code of a refusal and the request that has the key; nothing if the call may
--- claim the key; false if markers of the account may be missing here.
-local function read_markers(keys, first, count, contents, epoch, request)
+-- of each. Returns the code of a refusal and the requests that have the key; nothing if the call
+-- may claim the key; false if markers of the account may be missing here.
+local function read_markers(keys, first, count, contents, epoch, request, now)
   local records = redis_call('MGET', unpack(keys, first, first + count - 1))
   if not records[1] or unpack_record('<d', records[1]) ~= epoch then return false end
+  local owner = owner_in(contents, count - 1, request)
   for i = 2, count do
     local m = parse_marker(records[i], epoch)
-    if m and m.request ~= request then
+    if m and not is_owned(m, owner) then
       local at = (i - 2) * CONTENT_LENGTH
       if m.content ~= string_sub(contents, at + 1, at + CONTENT_LENGTH) then
-        return 'idempotency_key_mismatch', m.request
+        return 'idempotency_key_mismatch', m.requests
       end
-      if m.state == CLAIMED then return 'idempotency_in_progress', m.request end
-      return 'idempotency_already_charged', m.request
+      local goes_on = m.state == CLAIMED or m.state > now
+      return goes_on and 'idempotency_in_progress' or 'idempotency_already_charged', m.requests
     end
   end
   return nil
 end
 
-local function claim_marker(key, epoch, contents, request)
+local function claim_marker(key, epoch, contents, count, request)
+  local owner = owner_in(contents, count, request)
+  local m = owner ~= request and parse_marker(redis_call('GET', key), epoch)
+  if m then
+    m.requests = m.requests .. ' ' .. request
+    save_marker(key, epoch, m)
+    return
+  end
+  local requests = owner == request and request or owner .. ' ' .. request
   local content = string_sub(contents, 1, CONTENT_LENGTH)
-  write_marker(key, epoch, { state = CLAIMED, content = content, request = request }, MARKER_MS)
+  write_marker(key, epoch, { state = CLAIMED, content = content, requests = requests }, MARKER_MS)
 end
 
--- Ends the claim of a call whose hold has ended.
-local function end_claim(key, epoch, request, charged)
+-- Ends the claim of a call whose hold has ended. Its response may go on until `goes_on`, which is 0
+-- for a call that is no part of a response, or whose process died.
+local function end_claim(key, epoch, request, charged, goes_on)
   local m = parse_marker(redis_call('GET', key), epoch)
-  if not m or m.request ~= request then return end
+  local at = m and string.find(m.requests, request, 1, true)
+  if not at then return end
   if charged <= 0 then
-    redis_call('DEL', key)
-  else
-    m.state = CHARGED
-    redis_call('SET', key, marker_record(epoch, m), 'KEEPTTL')
+    -- The first name stays: it is that of the response.
+    if at > 1 then
+      m.requests = string_sub(m.requests, 1, at - 2) .. string_sub(m.requests, at + #request)
+    end
+    local is_last = not string.find(m.requests, ' ', 1, true)
+    if is_last and (at == 1 or m.state == CLAIMED) then
+      redis_call('DEL', key)
+      return
+    end
   end
+  if charged > 0 or m.state ~= CLAIMED then
+    m.state = m.state ~= CHARGED and goes_on > 0 and goes_on or CHARGED
+  end
+  save_marker(key, epoch, m)
 end
 
 -- True if another call has the idempotency key of a call that settles late.
-local function is_taken_over(key, epoch, request)
+local function is_taken_over(key, epoch, contents, request)
   local m = parse_marker(redis_call('GET', key), epoch)
-  return m ~= nil and m.request ~= request
+  return m ~= nil and not is_owned(m, owner_in(contents, 1, request))
+    and not string.find(m.requests, request, 1, true)
 end
 
 -- Marks a call that settled late, whose claim may have ended before.
-local function mark_late(key, epoch, m, charged, ms)
-  if charged > 0 then write_marker(key, epoch, m, ms) else end_claim(key, epoch, m.request, 0) end
+local function mark_late(key, epoch, contents, request, charged, ms)
+  if charged <= 0 then
+    end_claim(key, epoch, request, 0, 0)
+    return
+  end
+  local m = parse_marker(redis_call('GET', key), epoch)
+  if m and string.find(m.requests, request, 1, true) then
+    end_claim(key, epoch, request, charged, 0)
+    return
+  end
+  local owner = owner_in(contents, 1, request)
+  local requests = m and m.requests or owner
+  if requests ~= request then requests = requests .. ' ' .. request end
+  local content = string_sub(contents, 1, CONTENT_LENGTH)
+  write_marker(key, epoch, { state = CHARGED, content = content, requests = requests }, ms)
 end

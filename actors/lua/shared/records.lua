@@ -192,9 +192,9 @@ local function budget_record(epoch, b)
     b.previous_spent, b.previous_held)
 end
 
--- A marker of an idempotency key: its state, then its content and the request that has it.
+-- A marker of an idempotency key: its state, then its content and the requests that have it.
 local function marker_record(epoch, m)
-  return pack(MARKER, in_force, epoch, m.state, m.content .. m.request)
+  return pack(MARKER, in_force, epoch, m.state, m.content .. m.requests)
 end
 
 -- A hold: numbers, then tab-separated `account key metadata`, and the budgets that it names, if

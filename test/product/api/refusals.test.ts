@@ -87,6 +87,7 @@ describe("a refused chat call", () => {
           return {
             admit,
             quote: (asking) => account.quote(asking),
+            endResponse: () => Promise.resolve(),
             view: (keyId) => account.view(keyId),
             modelsOf: (keyId) => account.modelsOf(keyId),
           };

@@ -31,11 +31,16 @@ export const SEARCH_COST = 0.001;
 /** The most that all searches of a response can cost. */
 export const SEARCH_HOLD = 0.0075;
 
+interface PostOptions {
+  readonly signal?: AbortSignal;
+  readonly headers?: Record<string, string>;
+}
+
 export interface SearchToolWorld {
   readonly api: ApiWorld;
   readonly server: WireServer;
   readonly finder: FakeSearch;
-  post(account: TestAccount, body: object, init?: { signal: AbortSignal }): Promise<Response>;
+  post(account: TestAccount, body: object, init?: PostOptions): Promise<Response>;
 }
 
 /** Search is on with these bounds; null: it is off. */
@@ -50,6 +55,11 @@ export async function searchToolWorld(tool: SearchTool | null = TOOL): Promise<S
   const models = [
     { ...modelOf(["chat", "there"]), id: "chat-test", prices },
     { ...modelOf(["own", "there"]), id: "own-test", prices },
+    {
+      ...modelOf(["chat", "there"]),
+      id: "free-test",
+      prices: bandPrices({ input: "0", output: "0" }),
+    },
   ];
   const catalogue = { ...catalogueOf(models, providers), search: { ...EMBEDDED_SEARCH, tool } };
   const { search } = searchOver([serverAt("searxng", finder.baseUrl)]);

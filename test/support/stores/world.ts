@@ -162,11 +162,12 @@ export interface Asked extends Partial<Omit<AskingCall, "identity">>, Partial<Ca
 export function ask(keyId: string, bound: NanoUsd, more: Asked = {}): Asking {
   const { requestId = newId("request", random), clientIp = "127.0.0.1", ...others } = more;
   const { endpoint = ASKED.endpoint, run = null, markers = null, ...rest } = others;
-  const { country = ASKED.country, ipHash = ASKED.ipHash, ahead = null, ...terms } = rest;
+  const { country = ASKED.country, ipHash = ASKED.ipHash, ahead = null, partOf, ...terms } = rest;
   const { service, model, priceVersion } = ASKED;
   const identity = { keyId };
+  const facts = { requestId, identity, endpoint, clientIp, country, ipHash };
   return {
-    call: { requestId, identity, endpoint, clientIp, country, ipHash, run, markers, ahead },
+    call: { ...facts, run, markers, partOf, ahead },
     terms: { scope: service, service, model, priceVersion, ...FREE, bound, ...terms },
     elapsedMs: 1,
   };

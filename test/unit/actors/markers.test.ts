@@ -2,14 +2,17 @@
 // key is charged once.
 
 import { describe, expect, test } from "bun:test";
-import type { Decision, Hold } from "../../../actors/account.ts";
+import type { Decision, Hold, WholeResponse } from "../../../actors/account.ts";
 import { markerKey } from "../../../actors/records/keys.ts";
 import { loadMarkers } from "../../../actors/scripts/wallet-scripts.ts";
 import { deliverStored } from "../../../actors/waiting-settlement.ts";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
+import { newId } from "../../../src/core/ids.ts";
 import { markerOf } from "../../../src/core/journal/marker.ts";
 import { WaitingSettlements } from "../../../src/store/ledger/waiting-settlements.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
+import { eventually } from "../../support/eventually.ts";
+import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { found } from "../../support/stores/audit-lab.ts";
@@ -330,6 +333,124 @@ describe("after a loss of Redis", () => {
     const keys = ["k0", "k499", "k500", "k1199", "order-1"];
     const verdicts = await Promise.all(keys.map((key) => again(account, { key })));
     expect(new Set(verdicts)).toEqual(new Set(["idempotency_already_charged"]));
+  });
+});
+
+describe("the calls of one response", () => {
+  const asked = async (account: TestAccount, partOf: WholeResponse, requestId?: string) => {
+    const markers = markersOf(account, {});
+    const facts = { markers, partOf, ...(requestId !== undefined && { requestId }) };
+    const decision = await account.actor.admit(ask(account.keyId, usd("2"), facts));
+    if (decision.verdict !== "admitted") throw new Error(verdictOf(decision));
+    return decision.hold;
+  };
+  const wholeOf = (untilMs = Date.now() + 600_000): WholeResponse => ({
+    requestId: newId("request", random),
+    untilMs,
+  });
+  const messageOf = async (account: TestAccount) => {
+    const decision = await admit(account);
+    return decision.verdict === "refused" ? decision.error.message : decision.verdict;
+  };
+
+  test("share a key, which is in progress until the last one has ended", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf();
+    await (await asked(account, whole, whole.requestId)).settle(usd("1"), DONE);
+    expect(await again(account)).toBe("idempotency_in_progress");
+    expect(await again(account, { body: "{ }" })).toBe("idempotency_key_mismatch");
+    const second = await asked(account, whole);
+    const third = await asked(account, whole);
+    expect(await again(account)).toBe("idempotency_in_progress");
+    await second.release(DONE);
+    expect(await again(account)).toBe("idempotency_in_progress");
+    await third.settle(usd("1"), DONE);
+    expect(await again(account)).toBe("idempotency_in_progress");
+    await account.actor.endResponse(whole, markersOf(account, {}));
+    expect(await again(account)).toBe("idempotency_already_charged");
+    const message = await messageOf(account);
+    expect(message).toContain(whole.requestId);
+    expect(message).toContain(third.id);
+    expect(message).not.toContain(second.id);
+    await expectPaid(account, "8");
+  });
+
+  test("keep the key if their process dies between them", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf(Date.now() + 1_000);
+    await (await asked(account, whole, whole.requestId)).settle(usd("1"), DONE);
+    await eventually("the time of the response is over", async () => {
+      return (await again(account)) === "idempotency_already_charged";
+    });
+    expect(await messageOf(account)).toContain(`/v1/receipts/${whole.requestId}`);
+    await expectPaid(account, "9");
+  });
+
+  test("keep the key if their process dies in one of them", async () => {
+    for (const saved of [usd("0"), usd("0.5")]) {
+      const account = await openAccount(world, PAID);
+      const whole = wholeOf();
+      await (await asked(account, whole, whole.requestId)).settle(usd("1"), DONE);
+      const second = await asked(account, whole);
+      second.checkpoint(saved);
+      await world.accounts.renewLeases();
+      await sweep(account);
+      expect(await again(account)).toBe("idempotency_already_charged");
+      expect((await messageOf(account)).includes(second.id)).toBe(saved > usd("0"));
+    }
+  });
+
+  test("that cost nothing free the key with the last one that can be charged", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf();
+    // The response's own call cost nothing: the key is claimed by those that follow.
+    const [second, third] = [await asked(account, whole), await asked(account, whole)];
+    await second.release(DONE);
+    expect(await again(account)).toBe("idempotency_in_progress");
+    await third.release(DONE);
+    const other = await held(account);
+    await expect(asked(account, whole)).rejects.toThrow("idempotency_in_progress");
+    await other.settle(usd("1"), DONE);
+    await account.actor.endResponse(whole, markersOf(account, {}));
+    expect(await messageOf(account)).toContain(other.id);
+    await expectPaid(account, "9");
+  });
+
+  test("that come back after another request took the key charge nothing", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf();
+    const first = await asked(account, whole, whole.requestId);
+    await sweep(account);
+    await (await held(account)).settle(usd("1"), DONE);
+    expect((await first.settle(usd("1"), DONE)).charged).toBe(usd("0"));
+    await expect(asked(account, whole)).rejects.toThrow("idempotency_already_charged");
+    await expectPaid(account, "9");
+  });
+
+  test("that settle late have the key again, and name each", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf();
+    await (await asked(account, whole, whole.requestId)).settle(usd("1"), DONE);
+    const second = await asked(account, whole);
+    await sweep(account);
+    expect((await second.settle(usd("1"), DONE)).charged).toBe(usd("1"));
+    const message = await messageOf(account);
+    expect(message).toContain(whole.requestId);
+    expect(message).toContain(second.id);
+    await expectPaid(account, "8");
+  });
+
+  test("are all named after a loss of Redis", async () => {
+    const account = await openAccountAlone(world, PAID);
+    const whole = wholeOf();
+    await (await asked(account, whole, whole.requestId)).settle(usd("1"), DONE);
+    const second = await asked(account, whole);
+    await second.settle(usd("1"), DONE);
+    await world.flush();
+    await world.redis.flushall();
+    const message = await messageOf(account);
+    expect(message).toContain(`/v1/receipts/${whole.requestId}`);
+    expect(message).toContain(second.id);
   });
 });
 

@@ -1,7 +1,6 @@
 // Responses of both surfaces: builds the call of a checked body, runs it, and makes its answer.
 
 import { refuse } from "../../../../calls/admission.ts";
-import type { Settled } from "../../../../calls/settling.ts";
 import { ApiError } from "../../../../core/errors.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
@@ -21,7 +20,7 @@ import {
   toResponsesCall,
 } from "./responses-call.ts";
 import { ResponsesFrames } from "./responses-frames.ts";
-import { completeSearching, openSearching } from "./search/run-searching.ts";
+import { completeSearching, openSearching, type SettledResponse } from "./search/run-searching.ts";
 import { type SearchPlan, searchPlan, withReason } from "./search/search-plan.ts";
 import { SearchRounds, searchRefusal } from "./search/search-rounds.ts";
 import type { SearchStreamEvent } from "./search/search-stream.ts";
@@ -76,7 +75,7 @@ interface BegunStream extends AnsweredBy {
   readonly stream: EventSource<SearchStreamEvent>;
 }
 
-type Result = Settled<string> | BegunStream;
+type Result = SettledResponse | BegunStream;
 
 /** Runs a call, whole or streamed. */
 export async function runResponses(
@@ -141,5 +140,6 @@ export function answerResponses(context: Context, _: PreparedResponse, result: R
     const { stream, response } = result;
     return { events: new ResponsesFrames(stream, responseMeta(context, response, result)) };
   }
-  return { json: result.reply, costUsd: toDecimal(result.charged) };
+  const { reply: json, charged, isFailure = false } = result;
+  return { json, costUsd: toDecimal(charged), isFailure };
 }

@@ -3,6 +3,7 @@
 import type { Settlement } from "../../../../../../actors/account.ts";
 import { clientLeft, type Settled } from "../../../../../calls/settling.ts";
 import { type ApiError, toApiError } from "../../../../../core/errors.ts";
+import { ZERO } from "../../../../../core/money/money.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
 import type { EndpointContext } from "../../../../../http/endpoint.ts";
 import { isObject } from "../../../../../upstream/upstream-http.ts";
@@ -31,6 +32,12 @@ import type { Searched } from "./search-words.ts";
 
 type Context = EndpointContext<ChatDeps>;
 
+/** A whole response. */
+export interface SettledResponse extends Settled<string> {
+  /** True if it tells of a failure after the first round. */
+  readonly isFailure?: boolean;
+}
+
 /** Opens the stream of the first round. */
 export async function openSearching(
   context: Context,
@@ -47,21 +54,22 @@ export async function openSearching(
   return { stream: new SearchStream({ rounds, first: await open(), open }), limit };
 }
 
-/** Runs all rounds. A failure before the first reply is the refusal of the call. */
+/** Runs all rounds. A failure before anything is charged is the refusal of the call. */
 export async function completeSearching(
   context: Context,
   response: ResponsesCall,
   rounds: SearchRounds,
-): Promise<Settled<string>> {
+): Promise<SettledResponse> {
   const writer = new ResponseWriter(context, response, rounds);
   try {
     await runRounds(context, writer, { response, rounds });
   } catch (error) {
     await rounds.end();
     if (rounds.hasLeft) throw clientLeft();
-    if (rounds.isFirst) throw error;
-    // The rounds before are charged, so the caller gets what they came to.
-    return { reply: writer.failed(toApiError(error)), charged: rounds.total.settlement.charged };
+    const { charged } = rounds.total.settlement;
+    if (charged === ZERO) throw error;
+    // The calls before are charged, so the caller gets what they came to.
+    return { reply: writer.failed(toApiError(error)), charged, isFailure: true };
   }
   await rounds.end();
   return { reply: writer.whole(), charged: rounds.total.settlement.charged };

@@ -1,10 +1,11 @@
 // The rounds of a response with searches. Each round is a chat call of its own, with its own hold
 // and settlement; all searches together are one more call (D-870, D-871).
 
-import type { Settlement } from "../../../../../../actors/account.ts";
+import type { Settlement, WholeResponse } from "../../../../../../actors/account.ts";
 import { spendableOf } from "../../../../../calls/account.ts";
 import type { Call } from "../../../../../calls/call.ts";
 import type { OpenToolSearch } from "../../../../../calls/tool-search.ts";
+import { CHAT } from "../../../../../core/access/limits.ts";
 import { ApiError, toApiError } from "../../../../../core/errors.ts";
 import { newTimedId } from "../../../../../core/ids.ts";
 import {
@@ -20,10 +21,11 @@ import {
 } from "../../../../../core/money/money.ts";
 import { sumOfUsages } from "../../../../../core/money/usage.ts";
 import type { EndpointContext } from "../../../../../http/endpoint.ts";
-import type { Json } from "../../../../../upstream/upstream-http.ts";
 import type { ChatCall } from "../../../chat-admission.ts";
-import type { ChatRequest, ChatUsage, ToolCall } from "../../../protocols/provider.ts";
+import { REPLY_MS } from "../../../disconnect-grace.ts";
+import type { ChatUsage, ToolCall } from "../../../protocols/provider.ts";
 import type { ChatDeps } from "../../completions/answer-chat.ts";
+import { nextRequest, withoutSearch } from "./next-request.ts";
 import type { RoundReply } from "./round-reply.ts";
 import type { SearchPlan } from "./search-plan.ts";
 import { failed, found, queryIn, SEARCH_NAME, type Searched } from "./search-words.ts";
@@ -51,6 +53,15 @@ export interface PaidCall {
 
 /** The rounds of a response beside one for each search: to answer, and to be told to answer. */
 const ROUNDS_BESIDES = 2;
+/** Longer than a response may take. */
+const RESPONSE_MS = CHAT.streamMaxMs + 5 * 60_000;
+/** Refusals for the idempotency key. Then another request has it, or none may have it. */
+const KEY_REFUSALS: ReadonlySet<string> = new Set([
+  "idempotency_key_mismatch",
+  "idempotency_in_progress",
+  "idempotency_already_charged",
+  "too_many_idempotency_keys",
+]);
 const ONE = nano(1n);
 /** Searches may hold a quarter of what is left, as the limit of an output does (D-689). */
 const FOUR = nano(4n);
@@ -84,6 +95,9 @@ export class SearchRounds {
   readonly #context: Context;
   readonly #leaving = new AbortController();
   readonly #signal: AbortSignal;
+  /** Set if the caller may repeat the request: all calls share its idempotency key. */
+  readonly #whole: WholeResponse | null;
+  #callOff: (() => void) | null = null;
   readonly #maxCost: NanoUsd | null;
   readonly #ended: (EndedRound & { readonly requestId: string })[] = [];
   readonly #ofSearch: Call[] = [];
@@ -103,7 +117,12 @@ export class SearchRounds {
     this.#left = plan.searches.most;
     this.#chat = chat;
     this.#call = call;
-    this.#signal = AbortSignal.any([call.signal, this.#leaving.signal]);
+    this.#whole = wholeOf(context);
+    if (this.#whole !== null) call.partOf = this.#whole;
+    this.#signal = this.#leaving.signal;
+    const hasGrace = this.#whole !== null && !chat.stream;
+    if (!hasGrace) this.#signal = AbortSignal.any([call.signal, this.#signal]);
+    else whenAborted(call.signal, () => this.#leaveLater());
     this.#maxCost = call.maxCost === null ? null : subtract(call.maxCost, plan.searches.bound);
     call.maxCost = this.#maxCost;
   }
@@ -221,10 +240,34 @@ export class SearchRounds {
   /** Charges the searches. Every response calls this once no more search can follow. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    if (this.#searches === null) return;
-    this.#searchPaid = await this.#searches.end();
-    for (const call of this.#ofSearch) this.#context.call.upstreamMs += call.upstreamMs;
-    this.#ofSearch.length = 0;
+    this.#callOff?.();
+    if (this.#searches !== null) {
+      this.#searchPaid = await this.#searches.end();
+      for (const call of this.#ofSearch) this.#context.call.upstreamMs += call.upstreamMs;
+      this.#ofSearch.length = 0;
+    }
+    await this.#endClaim();
+  }
+
+  /** From now on a repeat learns that the response was charged. */
+  async #endClaim(): Promise<void> {
+    const whole = this.#whole;
+    const { deps, call } = this.#context;
+    if (whole === null || whole.untilMs === 0) return;
+    whole.untilMs = 0;
+    const { accountId, bucket } = call.identity;
+    try {
+      await deps.calls.accounts.of(accountId, bucket).endResponse(whole, call.markers ?? []);
+    } catch (err) {
+      // Its time ends the claim, too.
+      deps.calls.log.warn({ requestId: call.requestId, err }, "A response was not marked as ended");
+    }
+  }
+
+  /** A caller who repeats the request then finds its answer. */
+  #leaveLater(): void {
+    if (this.#hasEnded) return;
+    this.#callOff = this.#context.deps.calls.clock.after(REPLY_MS, () => this.leave());
   }
 
   async #open(): Promise<OpenToolSearch | ApiError> {
@@ -239,6 +282,7 @@ export class SearchRounds {
       return this.#searches;
     } catch (error) {
       this.#refusal = toApiError(error);
+      if (KEY_REFUSALS.has(this.#refusal.code)) throw this.#refusal;
       return this.#refusal;
     }
   }
@@ -255,7 +299,6 @@ export class SearchRounds {
       upstreamFromMs: null,
       upstreamMs: 0,
       maxCost,
-      markers: null,
       ahead: null,
     };
   }
@@ -274,84 +317,17 @@ export class SearchRounds {
   }
 }
 
+/** The response as its calls name it; null without an idempotency key. */
+function wholeOf({ deps, call }: Context): WholeResponse | null {
+  if (call.markers === null) return null;
+  return { requestId: call.requestId, untilMs: deps.calls.clock.now() + RESPONSE_MS };
+}
+
+function whenAborted(signal: AbortSignal, then: () => void): void {
+  if (signal.aborted) then();
+  else signal.addEventListener("abort", then, { once: true });
+}
+
 function thoughtsIn(usages: readonly ChatUsage[]): number {
   return usages.reduce((sum, { outputDetails }) => sum + (outputDetails?.reasoning_tokens ?? 0), 0);
-}
-
-/** The request with what the model said, and what its searches found. */
-function nextRequest(
-  request: ChatRequest,
-  reply: RoundReply,
-  results: readonly Searched[],
-): ChatRequest {
-  const { own, parameters } = request;
-  const outputs = reply.searches.map(({ id }, index) => ({ id, told: results[index]?.told ?? "" }));
-  const told = outputs.map(({ id: tool_call_id, told: content }) => ({
-    role: "tool" as const,
-    tool_call_id,
-    content,
-  }));
-  return {
-    ...request,
-    messages: [...request.messages, reply.message, ...told],
-    // A forced search was made: forcing it again would never end.
-    parameters: "tool_choice" in parameters ? { ...parameters, tool_choice: "auto" } : parameters,
-    ...(own !== undefined && { own: nextOwn(own, reply, outputs) }),
-  };
-}
-
-type Own = NonNullable<ChatRequest["own"]>;
-
-interface Output {
-  readonly id: string;
-  readonly told: string;
-}
-
-function nextOwn(own: Own, reply: RoundReply, outputs: readonly Output[]): Own {
-  const { input, tool_choice: choice } = own.body;
-  const before = Array.isArray(input) ? (input as Json[]) : [{ role: "user", content: input }];
-  const items = reply.items;
-  const told = outputs.map(({ id: call_id, told: output }) => ({
-    type: "function_call_output",
-    call_id,
-    output,
-  }));
-  const hidden = items.filter(({ type }) => type === "reasoning");
-  return {
-    ...own,
-    body: {
-      ...own.body,
-      input: [...before, ...items, ...told],
-      ...(choice !== undefined && { tool_choice: "auto" }),
-    },
-    hiddenTokensMax:
-      (own.hiddenTokensMax ?? 0) +
-      hidden.reduce((sum, item) => sum + Buffer.byteLength(JSON.stringify(item)), 0),
-  };
-}
-
-/** The request whose model cannot search any more. */
-function withoutSearch(request: ChatRequest): ChatRequest {
-  const { own, parameters } = request;
-  const left = without(parameters.tools);
-  return {
-    ...request,
-    // A server may refuse calls in a conversation without any tool.
-    parameters:
-      left.length === 0 ? { ...parameters, tool_choice: "none" } : { ...parameters, tools: left },
-    ...(own !== undefined && { own: { ...own, body: ownWithoutSearch(own.body) } }),
-  };
-}
-
-function ownWithoutSearch(body: Own["body"]): Own["body"] {
-  const left = without(body.tools);
-  return left.length === 0 ? { ...body, tool_choice: "none" } : { ...body, tools: left };
-}
-
-function without(tools: unknown): readonly Json[] {
-  const all = Array.isArray(tools) ? (tools as Json[]) : [];
-  return all.filter(({ name, function: called }) => {
-    const own = called as { readonly name?: unknown } | undefined;
-    return (name ?? own?.name) !== SEARCH_NAME;
-  });
 }

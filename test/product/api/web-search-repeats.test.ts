@@ -1,0 +1,157 @@
+// Repeats of a response whose model searches: whatever happens between its calls, a request with an
+// idempotency key is charged once, and its caller can get the answer.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { usd } from "../../../src/core/money/money.ts";
+import { errorOf, until } from "../../support/api/api-world.ts";
+import type { Received } from "../../support/api/read-requests.ts";
+import {
+  FORMS,
+  inForm,
+  ROUND_COST,
+  readResponse,
+  SEARCH_COST,
+  saying,
+  searching,
+  searchToolWorld,
+} from "../../support/api/search-tool-world.ts";
+import { REPLIES } from "../../support/fakes/search-replies.ts";
+import type { WireAnswer } from "../../support/fakes/wire/wire-answer.ts";
+import type { QueuedReply } from "../../support/fakes/wire/wire-server.ts";
+import { closedGate, type Gate } from "../../support/gate.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+
+const world = await searchToolWorld();
+const { api, server, finder } = world;
+const [CHAT] = FORMS;
+const headers = { "idempotency-key": "search-1" };
+
+beforeEach(() => {
+  server.reset();
+  server.requests.length = 0;
+  finder.questions.length = 0;
+  finder.answer = null;
+  finder.mood = "ok";
+});
+
+const payer = () => api.account({ contract: "enterprise", paid: "5" });
+
+const bodyOf = (more: object = {}) => ({
+  model: CHAT.model,
+  input: "What is the fare?",
+  tools: [{ type: "web_search" }],
+  ...more,
+});
+
+function later(gate: Gate, answer: WireAnswer): QueuedReply {
+  return async (request: Received) => {
+    await gate.pass();
+    const made = inForm(CHAT, answer);
+    return await (typeof made === "function" ? made(request) : made);
+  };
+}
+
+function searchLater(gate: Gate): void {
+  finder.answer = async () => {
+    await gate.pass();
+    return Response.json(REPLIES.searxng);
+  };
+}
+
+async function paidOf(account: TestAccount) {
+  await until(() => api.openCalls === 0, "every call was settled");
+  return (await account.actor.view(account.keyId)).paid;
+}
+
+describe("a repeat", () => {
+  for (const stream of [false, true]) {
+    const way = stream ? "streamed" : "whole";
+
+    test(`waits until the last call of the response has ended (${way})`, async () => {
+      const account = await payer();
+      const [searched, answered] = [closedGate(), closedGate()];
+      searchLater(searched);
+      server.queue(inForm(CHAT, searching("fares")), later(answered, saying("Four.")));
+      const body = bodyOf({ stream });
+      const asking = world.post(account, body, { headers });
+      for (const gate of [searched, answered]) {
+        await until(() => gate.arrivals === 1, "the response goes on");
+        const early = await world.post(account, body, { headers });
+        expect(early.headers.get("retry-after")).toBe("1");
+        expect((await errorOf(early)).code).toBe("idempotency_in_progress");
+        gate.open();
+      }
+      const { response } = await readResponse(await asking);
+      expect(response.svc.cost_usd).toBeCloseTo(2 * ROUND_COST + SEARCH_COST, 9);
+      const again = await world.post(account, body, { headers });
+      if (stream) {
+        const { code, message } = await errorOf(again);
+        expect(code).toBe("idempotency_already_charged");
+        for (const { request_id } of response.svc.calls ?? [])
+          expect(message).toContain(request_id);
+      } else expect((await readResponse(again)).response.id).toBe(response.id);
+      expect(await paidOf(account)).toBe(usd("4.998952"));
+    });
+  }
+
+  test("gets the answer of a caller whose connection dropped", async () => {
+    for (const place of ["search", "round"] as const) {
+      const account = await payer();
+      const gate = closedGate();
+      if (place === "search") searchLater(gate);
+      else finder.answer = null;
+      const last =
+        place === "search" ? inForm(CHAT, saying("Four.")) : later(gate, saying("Four."));
+      server.queue(inForm(CHAT, searching("fares")), last);
+      const leaving = new AbortController();
+      const gone = world
+        .post(account, bodyOf(), { headers, signal: leaving.signal })
+        .then((answer) => answer.text())
+        .catch(() => "");
+      await until(() => gate.arrivals === 1, "the response goes on");
+      leaving.abort();
+      await gone;
+      gate.open();
+      expect(await paidOf(account)).toBe(usd("4.998952"));
+      const again = await world.post(account, bodyOf(), { headers });
+      const { response } = await readResponse(again);
+      expect(response.status).toBe("completed");
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      expect(await paidOf(account)).toBe(usd("4.998952"));
+    }
+  });
+
+  test("is not told of a failure again, which may be over", async () => {
+    const account = await payer();
+    const broken: QueuedReply = () => ({ status: 500, body: ["{}"] });
+    server.queue(inForm(CHAT, searching("fares")), broken, broken, broken);
+    const first = await world.post(account, bodyOf(), { headers });
+    const { response } = await readResponse(first);
+    expect(response.status).toBe("failed");
+    const { code, message } = await errorOf(await world.post(account, bodyOf(), { headers }));
+    expect(code).toBe("idempotency_already_charged");
+    for (const { request_id } of response.svc.calls ?? []) expect(message).toContain(request_id);
+  });
+});
+
+test("two parallel requests of a free model with one key pay one search", async () => {
+  const account = await payer();
+  const gate = closedGate();
+  searchLater(gate);
+  for (let at = 0; at < 2; at++) {
+    server.queue((request: Received) => {
+      const made = inForm(CHAT, searching("fares"));
+      return typeof made === "function" ? made(request) : made;
+    });
+  }
+  const body = bodyOf({ model: "free-test" });
+  const asking = [1, 2].map(() => world.post(account, body, { headers }));
+  await until(() => gate.arrivals === 1, "one of them searches");
+  const refused = await Promise.race(asking);
+  expect((await errorOf(refused)).code).toBe("idempotency_in_progress");
+  server.queue(inForm(CHAT, saying("Four.")));
+  gate.open();
+  const answers = await Promise.all(asking);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(await paidOf(account)).toBe(usd("4.999"));
+});
