@@ -13,12 +13,12 @@ import {
 import { ApplicationChatBody } from "../services/chat/doors/completions/chat-body.ts";
 import { CHAT_DESCRIPTION } from "../services/chat/doors/completions/chat-endpoint.ts";
 import { chatExamples } from "../services/chat/doors/completions/chat-examples.ts";
-import type { SvcMembers } from "../services/chat/doors/completions/chat-json.ts";
 import { applicationReplies } from "../services/chat/doors/completions/chat-reply.ts";
 import { isPaused, namedModel } from "../services/chat/doors/completions/chat-request.ts";
 import { asksForImages } from "../services/chat/media/model-images.ts";
 import { chooseModels, explainChoice } from "../services/chat/models/auto-router.ts";
 import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
+import type { SvcMembers } from "../services/chat/served-model.ts";
 import { promptTokensMax } from "../services/chat/tokens/tokens.ts";
 
 /** SPEC 4.9. */
@@ -59,12 +59,15 @@ export const creditsLeft: SvcMembers = (_, { left }) => ({
 });
 
 /** Chooses the models of a request that may leave the choice to the service. */
-export const chooseOrAuto: ChooseModels = (deps, chat) => {
-  if (chat.model === AUTO_MODEL) return chooseAuto(deps, chat);
-  return { models: namedModel(chat.model, chat.catalogue, deps.pauses), svcMembers: creditsLeft };
+export const chooseOrAuto: ChooseModels = (context, request, wanted) => {
+  const { model, catalogue } = wanted;
+  if (model === AUTO_MODEL) return chooseAuto(context, request, wanted);
+  return { models: namedModel(model, catalogue, context.deps.pauses), svcMembers: creditsLeft };
 };
 
-const chooseAuto: ChooseModels = ({ calls, pauses }, { request, catalogue, account }) => {
+const chooseAuto: ChooseModels = ({ deps, call }, request, { catalogue }) => {
+  const { calls, pauses } = deps;
+  const { accountId } = call.identity;
   const { tools } = request.parameters;
   const choice = chooseModels(catalogue, {
     promptBytes: promptTokensMax(request),
@@ -74,7 +77,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, { request, catalogue, accou
     needsTools: Array.isArray(tools) && tools.length > 0,
     needsImages: asksForImages(request),
     isPaused: ({ id }) => isPaused(pauses, id),
-    isHealthy: (model) => calls.chat.isHealthy(model, account),
+    isHealthy: (model) => calls.chat.isHealthy(model, accountId),
   });
   return {
     models: choice.models,

@@ -31,6 +31,7 @@ import {
 } from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
 import { reachOf } from "./request-tier.ts";
+import type { SvcMembers } from "./served-model.ts";
 import type { PieceTokens } from "./tokens/piece-tokens.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
 import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
@@ -50,6 +51,8 @@ export interface ChatCall {
   readonly models: Models;
   readonly request: ChatRequest;
   readonly stream: boolean;
+  /** Further members of `svc` in its reply; null if the surface has none. */
+  readonly svcMembers: SvcMembers | null;
   /** All models of the catalogue, by id. */
   readonly offered: ReadonlyMap<string, ModelEntry>;
   /** A bound of the tokens of the prompt's text, if it was counted already. */

@@ -4,14 +4,7 @@ import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
 import { firstAnswer } from "../../calls/first-answer.ts";
 import { Interruption } from "../../calls/interruption.ts";
-import {
-  clientLeft,
-  giveBack,
-  type ReplyWriter,
-  type Settled,
-  settle,
-  settleWith,
-} from "../../calls/settling.ts";
+import { clientLeft, giveBack, type Settled, settle, settleWith } from "../../calls/settling.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
@@ -51,7 +44,7 @@ export interface CountedReply extends AnsweringModel {
 }
 
 /** A chat without streaming, and the writer of its reply. */
-export interface Completion extends Required<Pick<ReplyWriter<string>, "saysWhatIsLeft">> {
+export interface Completion {
   readonly chat: ChatCall;
   readonly write: (reply: CountedReply, settlement: Settlement) => string;
 }
@@ -75,7 +68,7 @@ export function completeChat(
 async function complete(
   deps: ChatCallDeps,
   call: Call,
-  { chat: asked, write, saysWhatIsLeft }: Completion,
+  { chat: asked, write }: Completion,
 ): Promise<Settled<string>> {
   const chat = call.maxCost === null ? asked : await withinMaxCost(deps, call, asked);
   const admission = new ChatAdmission(deps, call, chat);
@@ -111,7 +104,7 @@ async function complete(
       { hold, cost, outcome },
       {
         write: (paid) => write(counted, stop === null ? paid : { ...paid, ...stop }),
-        saysWhatIsLeft,
+        saysWhatIsLeft: chat.svcMembers !== null,
       },
     );
   } catch (error) {

@@ -1,13 +1,13 @@
 // The model and the route that served a call, what it costs, and what the log says of it.
 
-import type { Hold, Outcome } from "../../../actors/account.ts";
+import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
 import {
   type BilledPiece,
   costOfPieces,
   exactCost,
   type Prices,
 } from "../../core/money/call-cost.ts";
-import type { NanoUsd } from "../../core/money/money.ts";
+import type { NanoUsd, toJsonNumber } from "../../core/money/money.ts";
 import type { MoreParts, UsageDetails } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest, ChatUsage, ServedRoute } from "./protocols/provider.ts";
@@ -23,6 +23,16 @@ export interface AnsweringModel {
   /** The models that the key allows, best first, if the service would choose from others too. */
   readonly ofKey?: readonly ModelEntry[] | undefined;
 }
+
+/** Members of `svc` besides id and costs, in the order in which they are sent. */
+export type SvcMembers = (
+  served: AnsweringModel,
+  settlement: Settlement,
+) => {
+  readonly credits_left_usd: ReturnType<typeof toJsonNumber> | null;
+  /** Why this model. */
+  readonly auto?: string;
+};
 
 /** The model and the route that serve a call. */
 export interface ServedBy extends AnsweringModel {

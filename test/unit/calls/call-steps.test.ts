@@ -65,6 +65,7 @@ const CHAT: ChatCall = {
   request: { messages: [{ role: "user", content: "Hello" }], maxTokens: 100, parameters: {} },
   stream: false,
   offered: new Map([[MODEL.id, MODEL]]),
+  svcMembers: null,
 };
 const ANSWER_MS = 700;
 
@@ -130,7 +131,7 @@ const CALLS: readonly (readonly [name: string, AccountTerms & { readonly paid: s
   [
     "a chat",
     { paid: "5", free: "0" },
-    (call, write) => completeChat(chatDeps, call, { chat: CHAT, write, saysWhatIsLeft: false }),
+    (call, write) => completeChat(chatDeps, call, { chat: CHAT, write }),
   ],
   [
     "a search",
@@ -207,7 +208,8 @@ test("a reply that says what is left says it after the settlement", async () => 
   const call = callOf(await openAccount(world, { paid: "1" }), "req_left");
   const deps = { ...chatDeps, accounts: settledTo({}) };
   const write = (_: unknown, { left }: Settlement) => (left === null ? "?" : toDecimal(left));
-  const { reply } = await completeChat(deps, call, { chat: CHAT, write, saysWhatIsLeft: true });
+  const chat = { ...CHAT, svcMembers: () => ({ credits_left_usd: null }) };
+  const { reply } = await completeChat(deps, call, { chat, write });
   expect(reply).toBe("7");
 });
 
@@ -233,7 +235,7 @@ test("the time of waiting for a provider is not ours, also where it does not ans
   const [chat, stream, search] = ["req_chat", "req_stream", "req_search"].map((id) =>
     callOf(account, id),
   ) as [Call, Call, Call];
-  await completeChat(chatDeps, chat, { chat: CHAT, write: begin, saysWhatIsLeft: false });
+  await completeChat(chatDeps, chat, { chat: CHAT, write: begin });
   const opening = openChatStream(chatDeps, stream, { ...CHAT, stream: true });
   await expect(opening).rejects.toMatchObject({ code: "upstream_unreachable" });
   await searchOnce(searchDeps, search, { request: REQUEST, pricePerResult: PRICE, write: begin });

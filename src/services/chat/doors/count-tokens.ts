@@ -38,11 +38,9 @@ export function prepareCount(
   { model, request }: Conversation,
   choose: ChooseModels,
 ): Count {
-  const { deps, call } = context;
-  const catalogue = deps.catalogue();
+  const catalogue = context.deps.catalogue();
   context.model = modelNamed(catalogue, model)?.id ?? null;
-  const account = call.identity.accountId;
-  const { models } = choose(deps, { model, request, catalogue, account });
+  const { models } = choose(context, request, { model, catalogue });
   const [first] = modelsTaking(models, request.media);
   return { request, mediaTokens: mediaTokens(first, request.media) };
 }

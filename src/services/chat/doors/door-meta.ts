@@ -4,12 +4,10 @@ import type { Settlement } from "../../../../actors/account.ts";
 import type { Call } from "../../../calls/call.ts";
 import { svcOf } from "../../../http/svc.ts";
 import type { ChatCall } from "../chat-admission.ts";
-import type { AnsweringModel, ServedBy } from "../served-model.ts";
-import type { SvcMembers } from "./completions/chat-json.ts";
-import type { ChosenModels } from "./completions/chat-request.ts";
+import type { AnsweringModel, ServedBy, SvcMembers } from "../served-model.ts";
 
 /** A call of a door, with the parts of the request that its answer depends on. */
-export interface DoorCall extends ChatCall, Pick<ChosenModels, "svcMembers"> {
+export interface DoorCall extends ChatCall {
   /** Names of parts of the request that have no effect. */
   readonly ignored: readonly string[];
 }

@@ -38,17 +38,18 @@ export interface ChatDeps extends FrameDeps {
   readonly toolSearch: OfferToolSearch;
 }
 
-/** A checked request whose models are to be chosen. */
-export interface UnroutedChat {
-  /** The model in the body, or the default. */
-  readonly model: string;
-  readonly request: ChatRequest;
-  readonly catalogue: ChatCatalogue;
-  readonly account: string;
-}
-
 /** Chooses the models for a request. Throws an ApiError if no model can serve it. */
-export type ChooseModels = (deps: ChatDeps, chat: UnroutedChat) => ChosenModels;
+export type ChooseModels = (
+  context: EndpointContext<ChatDeps>,
+  request: ChatRequest,
+  wanted: WantedModel,
+) => ChosenModels;
+
+/** The model in a body, or the default, and the catalogue to find it in. */
+interface WantedModel {
+  readonly model: string;
+  readonly catalogue: ChatCatalogue;
+}
 
 /** Builds the call of a body. */
 export function prepareChat(
@@ -56,15 +57,13 @@ export function prepareChat(
   fields: ChatFields,
   choose: ChooseModels,
 ): CompletionCall {
-  const { deps, call } = context;
   // The Gateway's schema requires a model.
   const model = fields.model ?? AUTO_MODEL;
-  const catalogue = deps.catalogue();
+  const catalogue = context.deps.catalogue();
   const request = withSession(toChatRequest(fields), context.request.headers, catalogue);
   // The log must contain only models that exist, never arbitrary text of a caller.
   context.model = modelNamed(catalogue, model)?.id ?? null;
-  const { accountId: account } = call.identity;
-  const chosen = choose(deps, { model, request, catalogue, account });
+  const chosen = choose(context, request, { model, catalogue });
   const { svcMembers } = chosen;
   checkTextBytes(context, request);
   const taking = modelsTaking(chosen.models, request.media);
@@ -104,7 +103,6 @@ export function completeAs(
   const { deps, call } = context;
   return completeChat(deps.calls, call, {
     chat,
-    saysWhatIsLeft: chat.svcMembers !== null,
     write: (counted, settlement) => {
       const { model, tried, ofKey, reply: route } = counted;
       return write(metaOf(context, chat, { model, tried, ofKey, route }), counted, settlement);

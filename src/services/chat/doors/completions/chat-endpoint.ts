@@ -60,7 +60,7 @@ export const chat = endpoint({
 });
 
 /** Chooses the model that a request names. */
-export const chooseNamed: ChooseModels = ({ pauses }, { model, catalogue }) => ({
-  models: namedModel(model, catalogue, pauses),
+export const chooseNamed: ChooseModels = ({ deps }, _, { model, catalogue }) => ({
+  models: namedModel(model, catalogue, deps.pauses),
   svcMembers: null,
 });

@@ -7,14 +7,13 @@ import type { Surface } from "../../../../core/access/services.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import type { ApiError } from "../../../../core/errors.ts";
 import { sameId } from "../../../../core/ids.ts";
-import type { toJsonNumber } from "../../../../core/money/money.ts";
 import { ERROR_FORMS } from "../../../../http/respond.ts";
 import { DONE_FRAME, dataFrame, KEEP_ALIVE_FRAME, onOneLine } from "../../../../http/sse.ts";
 import { svcOf } from "../../../../http/svc.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatDelta, ChatUsage } from "../../protocols/provider.ts";
-import type { AnsweringModel } from "../../served-model.ts";
+import type { AnsweringModel, SvcMembers } from "../../served-model.ts";
 import type { StreamEvent } from "../../stream-event.ts";
 import { StreamFrames } from "../stream-frames.ts";
 
@@ -31,16 +30,6 @@ export interface CompletionMeta {
   /** Adds members to `svc`; null if there are none. */
   readonly svcMembers: SvcMembers | null;
 }
-
-/** Members of `svc` besides id and costs, in the order in which they are sent. */
-export type SvcMembers = (
-  served: AnsweringModel,
-  settlement: Settlement,
-) => {
-  readonly credits_left_usd: ReturnType<typeof toJsonNumber> | null;
-  /** Why this model. */
-  readonly auto?: string;
-};
 
 /** A reply that is not streamed. */
 export function completionJson(

@@ -24,7 +24,6 @@ import {
 } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
-import type { SvcMembers } from "./chat-json.ts";
 import { toMessages } from "./chat-messages.ts";
 import { checkLogprobs, toIdentifiers, toOutputLimit, toParameters } from "./chat-parameters.ts";
 
@@ -34,12 +33,10 @@ export interface CompletionCall extends ChatCall {
   readonly hasUsageFrame: boolean;
   /** The names of fields that Farebox does not know, at any depth. */
   readonly unknown: readonly string[];
-  /** Further members of `svc`; null if the surface has none. */
-  readonly svcMembers: SvcMembers | null;
 }
 
 /** The models of a call, and further members of `svc` in its reply. */
-export interface ChosenModels extends Pick<CompletionCall, "models" | "svcMembers"> {}
+export interface ChosenModels extends Pick<ChatCall, "models" | "svcMembers"> {}
 
 /** Both surfaces have the same fields. */
 const unknownFields = unknownFieldsOf(ApplicationChatBody, [REASONING_FIELD]);

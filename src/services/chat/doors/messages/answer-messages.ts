@@ -26,15 +26,13 @@ export function prepareMessages(
   fields: MessagesFields,
   choose: ChooseModels,
 ): DoorCall {
-  const { deps, call } = context;
   const betas = betasIn(context.request.headers.get("anthropic-beta"));
   const { model } = fields;
-  const catalogue = deps.catalogue();
+  const catalogue = context.deps.catalogue();
   const { headers } = context.request;
   const request = withSession(toMessagesRequest(fields, betas.forwarded), headers, catalogue);
   context.model = modelNamed(catalogue, model)?.id ?? null;
-  const { accountId: account } = call.identity;
-  const { svcMembers, ...chosen } = choose(deps, { model, request, catalogue, account });
+  const { svcMembers, ...chosen } = choose(context, request, { model, catalogue });
   const models = modelsTaking(modelsOfText(chosen.models), request.media);
   return {
     models,
@@ -55,7 +53,6 @@ export function runMessages(
   if (message.stream) return openChatStream(deps.calls, call, message);
   return completeChat(deps.calls, call, {
     chat: message,
-    saysWhatIsLeft: message.svcMembers !== null,
     write: (counted, settlement) => {
       const { model, tried, ofKey, reply: route } = counted;
       return messageJson(

@@ -107,7 +107,6 @@ async function runPlain(context: Context, response: ResponsesCall): Promise<Resu
   }
   return await completeChat(deps.calls, call, {
     chat,
-    saysWhatIsLeft: response.svcMembers !== null,
     write: (counted, settlement) => {
       const { model, tried, ofKey, reply: route, maxTokens } = counted;
       const served = { model, tried, ofKey, route, maxTokens };

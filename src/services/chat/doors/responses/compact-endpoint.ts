@@ -69,7 +69,7 @@ export function prepareCompact(
   const request = toCompactRequest(fields, openerFor(deps.itemSeals, account));
   // The service chooses among the models that can shorten; a named one is refused by its name.
   const able = model === AUTO_MODEL ? shortening(catalogue) : catalogue;
-  const chosen = choose(deps, { model, request, catalogue: able, account });
+  const chosen = choose(context, request, { model, catalogue: able });
   // The server that shortened a conversation is the only one that can read it.
   const [first] = modelsTaking(chosen.models, request.media);
   const shortener = withCompaction(first, catalogue);
@@ -116,7 +116,6 @@ export function runCompact(context: Context, compact: CompactCall): Promise<Sett
   const { deps, call } = context;
   return completeChat(deps.calls, call, {
     chat: compact,
-    saysWhatIsLeft: compact.svcMembers !== null,
     write: ({ model, tried, reply: route, usage }, settlement) => {
       const { output, usage: own } = route.body ?? {};
       return JSON.stringify({

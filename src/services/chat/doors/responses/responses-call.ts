@@ -38,7 +38,7 @@ export function toResponsesCall(
   const catalogue = deps.catalogue();
   const request = withSession(read.request, context.request.headers, catalogue);
   context.model = modelNamed(catalogue, model)?.id ?? null;
-  const chosen = choose(deps, { model, request, catalogue, account });
+  const chosen = choose(context, request, { model, catalogue });
   const taking = modelsTaking(chosen.models, request.media);
   const asked = withImages(request, tools, taking);
   // Without a limit of the caller the model's own is sent.

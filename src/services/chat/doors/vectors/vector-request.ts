@@ -8,8 +8,8 @@ import { svcOf } from "../../../../http/svc.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import { type ModelEntry, modelNamed, type OtherUse } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
+import type { SvcMembers } from "../../served-model.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
-import type { SvcMembers } from "../completions/chat-json.ts";
 import { modelFor } from "../completions/chat-request.ts";
 import type { VectorCall } from "./vector-call.ts";
 

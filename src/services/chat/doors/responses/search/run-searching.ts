@@ -87,7 +87,7 @@ async function runRounds(
 ): Promise<void> {
   for (;;) {
     const limit = await limitRound(context, response, rounds);
-    const round = await completeRound(context, rounds, response.svcMembers !== null);
+    const round = await completeRound(context, rounds);
     rounds.ended({ usage: round.counted.usage, settlement: round.settlement });
     const reply = new RoundReply();
     reply.takeWhole(round.counted.reply);
@@ -109,16 +109,11 @@ interface CompletedRound {
   readonly settlement: Settlement;
 }
 
-async function completeRound(
-  { deps }: Context,
-  rounds: SearchRounds,
-  saysWhatIsLeft: boolean,
-): Promise<CompletedRound> {
+async function completeRound({ deps }: Context, rounds: SearchRounds): Promise<CompletedRound> {
   const { call, chat } = rounds.current;
   const written: CompletedRound[] = [];
   await completeChat(deps.calls, call, {
     chat,
-    saysWhatIsLeft,
     write: (counted, settlement) => {
       written.push({ counted, settlement });
       return "";
