@@ -106,7 +106,9 @@ export class SandboxActions {
     const session = this.get(sessionId, "checkout.session");
     if (session.status !== "open") throw refusal(`This page is ${session.status}.`);
     const testCard = TEST_CARDS.find(({ number }) => number === cardNumber.replaceAll(/\s/g, ""));
-    if (testCard === undefined) throw refusal("The sandbox knows only its own test cards.");
+    if (testCard === undefined) {
+      throw refusal("The sandbox knows only its own test cards.", "incorrect_number");
+    }
     const intent = this.#intentOf(session);
     const card = this.#card(testCard, session.customer);
     this.confirm(intent.id, card.id, testCard.present);

@@ -1,47 +1,78 @@
 // Writes the pages of the sandbox, for a person with a browser. Each says that no real money moves.
+// Pages of a payer are in the payer's language; the page that plays banks is in English (D-918).
 
-import { ofCents, toDecimal } from "../../core/money/money.ts";
+import { PLAN_NAMES } from "../../core/access/limits.ts";
+import { LANGUAGE_FIELD, LANGUAGE_TAGS, LANGUAGES, type Language } from "../../core/languages.ts";
+import { CONSENT_VERSIONS, consentText } from "../../core/money/consent.ts";
+import { ofCents } from "../../core/money/money.ts";
+import { CREDIT_LINE, FEE_LINE, planLine } from "../../core/money/payment-lines.ts";
+import { planTitle } from "../../core/money/plan-terms.ts";
 import { escapeHtml } from "../../core/text/html.ts";
 import type { SandboxActions } from "./sandbox-actions.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
 import { BEHAVIOURS, TEST_CARDS } from "./test-cards.ts";
+import { englishSandbox, type SandboxTexts } from "./texts/english.ts";
+import { SANDBOX_TEXTS } from "./texts/sandbox-texts.ts";
 
 const STYLE =
   "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}" +
   "p.notice{background:#ffd;border:1px solid #cc8;padding:.5rem .75rem}" +
   "fieldset{border:1px solid #bbb;margin:0 0 1rem}label{display:block}button{font:inherit}" +
   "form.inline{display:inline-block;margin:0 .5rem .5rem 0}";
-const NOTICE = "This is the sandbox of Farebox. It is not Stripe, and no real money moves.";
+const ENGLISH = { language: "en", path: null } as const;
 
-/** The page where a top-up is paid. */
-export function paymentPage(session: SandboxObject, problem: string | null): string {
-  const amount = dollars(session.amount_total);
-  const consent = consentOf(session);
+/** The reader of a page. */
+export interface PageTerms {
+  readonly language: Language;
+  /** The path at which the page is read in other languages; null if it is not read again. */
+  readonly path: string | null;
+}
+
+/** The page where a top-up is paid; `problem` is the code of the payment that was just refused. */
+export function paymentPage(
+  session: SandboxObject,
+  problem: string | null,
+  terms: PageTerms,
+): string {
+  const texts = SANDBOX_TEXTS[terms.language];
+  const pay = escapeHtml(texts.pay(usd(session.amount_total, texts)));
+  const consent = consentOf(session, texts);
   const cards = TEST_CARDS.map(
     ({ number, about }, index) =>
       `<label><input type="radio" name="card" value="${number}"${index === 0 ? " checked" : ""}> ` +
-      `${number.replaceAll(/(\d{4})(?=\d)/g, "$1 ")} ${escapeHtml(about)}</label>`,
+      `${number.replaceAll(/(\d{4})(?=\d)/g, "$1 ")} ${escapeHtml(texts.cards[about])}</label>`,
   ).join("");
   const form =
     session.status === "open"
-      ? `<form method="post"><fieldset><legend>Test card</legend>${cards}</fieldset>` +
-        `${consent === null ? "" : `<p>${escapeHtml(consent)}</p>`}` +
-        `<button>Pay ${amount}</button></form>`
-      : `<p>This page is ${escapeHtml(String(session.status))}.</p>`;
+      ? `<form method="post"><fieldset><legend>${texts.testCard}</legend>${cards}</fieldset>` +
+        `${consent === null ? "" : `<p>${escapeHtml(consent)}</p>`}<button>${pay}</button></form>`
+      : `<p>${escapeHtml(texts.closed[session.status === "expired" ? "expired" : "complete"])}</p>`;
   const said =
-    problem === null ? "" : `<p role="alert"><strong>${escapeHtml(problem)}</strong></p>`;
+    problem === null
+      ? ""
+      : `<p role="alert"><strong>${escapeHtml(textOf(problem, texts.problems))}</strong></p>`;
   const { cancel_url: cancel } = session;
   const back =
-    typeof cancel === "string" ? `<p><a href="${escapeHtml(cancel)}">Back, unpaid</a></p>` : "";
-  return page(`Pay ${amount}`, said + linesOf(session) + form + back);
+    typeof cancel === "string"
+      ? `<p><a href="${escapeHtml(cancel)}">${texts.backUnpaid}</a></p>`
+      : "";
+  return page(
+    texts.pay(usd(session.amount_total, texts)),
+    said + linesOf(session, texts) + form + back,
+    terms,
+  );
 }
 
 /** Lists the items that the payment is for. */
-function linesOf({ line_items, total_details }: SandboxObject): string {
+function linesOf({ line_items, total_details }: SandboxObject, texts: SandboxTexts): string {
   const { data } = { data: [], ...(line_items as { data?: readonly Line[] } | undefined) };
   const { amount_tax: tax } = { amount_tax: 0, ...(total_details as object | undefined) };
-  const rows = data.map(({ description, amount_subtotal }) => row(description, amount_subtotal));
-  return `<ul>${rows.join("")}${tax > 0 ? row("Tax", tax) : ""}</ul>`;
+  const row = (name: string, cents: number) =>
+    `<li>${escapeHtml(texts.line(name, usd(cents, texts)))}</li>`;
+  const rows = data.map(({ description, amount_subtotal }) =>
+    row(lineName(description, texts), amount_subtotal),
+  );
+  return `<ul>${rows.join("")}${tax > 0 ? row(texts.tax, tax) : ""}</ul>`;
 }
 
 interface Line {
@@ -49,34 +80,39 @@ interface Line {
   readonly amount_subtotal: number;
 }
 
-function row(name: string, cents: number): string {
-  return `<li>${escapeHtml(name)}: ${dollars(cents)}</li>`;
+/** The name of a line in the language of the page; as it was sent if it is none of ours. */
+function lineName(sent: string, { credit, fee, plan }: SandboxTexts): string {
+  const plans = PLAN_NAMES.map((name) => [planLine(name), plan(planTitle(name))] as const);
+  return new Map([[CREDIT_LINE, credit], [FEE_LINE, fee], ...plans]).get(sent) ?? sent;
 }
 
 /** The receipt of a payment. */
-export function receiptPage({ id, amount_received }: SandboxObject): string {
-  return page("Receipt", `<p>Paid: ${dollars(amount_received)}</p><p>${escapeHtml(id)}</p>`);
+export function receiptPage({ id, amount_received }: SandboxObject, terms: PageTerms): string {
+  const texts = SANDBOX_TEXTS[terms.language];
+  const paid = escapeHtml(texts.line(texts.paidTitle, usd(amount_received, texts)));
+  return page(texts.receipt, `<p>${paid}</p><p>${escapeHtml(id)}</p>`, terms);
 }
 
 /** An invoice or a credit note, in place of Stripe's PDF. */
-export function documentPage(document: SandboxObject | null): string {
-  if (document === null) return messagePage("Not found", "There is no such document.");
-  const title = document.object === "invoice" ? "Invoice" : "Credit note";
-  const number = escapeHtml(String(document.number));
-  return page(title, `<p>${title} ${number}: ${dollars(document.total)}</p>`);
+export function documentPage(document: SandboxObject, terms: PageTerms): string {
+  const texts = SANDBOX_TEXTS[terms.language];
+  const title = document.object === "invoice" ? texts.invoice : texts.creditNote;
+  const line = texts.line(`${title} ${document.number}`, usd(document.total, texts));
+  return page(title, `<p>${escapeHtml(line)}</p>`, terms);
 }
 
 /**
  * Writes the page after a payment, which leads back to the caller's page; Stripe goes there at
  * once.
  */
-export function paidPage(returnUrl: string): string {
+export function paidPage(returnUrl: string, { language }: PageTerms): string {
+  const texts = SANDBOX_TEXTS[language];
   const url = escapeHtml(returnUrl);
   return page(
-    "Paid",
-    `<p>The payment has succeeded. No real money has moved.</p><p><a href="${url}">Back</a></p>` +
-      '<p><a href="/">All payments</a></p>',
-    `<meta http-equiv="refresh" content="1;url=${url}">`,
+    texts.paidTitle,
+    `<p>${texts.paid}</p><p><a href="${url}">${texts.back}</a></p>` +
+      `<p><a href="/">${texts.allPayments}</a></p>`,
+    { language, path: null, head: `<meta http-equiv="refresh" content="1;url=${url}">` },
   );
 }
 
@@ -98,12 +134,24 @@ export function overviewPage({ store }: SandboxActions): string {
     `<h2>Pages to pay</h2><ul>${open.join("") || "<li>none</li>"}</ul>` +
       `<h2>Payments</h2><ul>${payments.join("") || "<li>none</li>"}</ul>` +
       `<h2>Saved cards</h2><ul>${cards.join("") || "<li>none</li>"}</ul>`,
+    ENGLISH,
   );
 }
 
-/** A page with one sentence. */
-export function messagePage(title: string, message: string): string {
-  return page(title, `<p>${escapeHtml(message)}</p><p><a href="/">All payments</a></p>`);
+/** Says that an action of banks or holders was refused. */
+export function refusedPage(message: string): string {
+  return messagePage("Refused", message, ENGLISH);
+}
+
+/** Says that there is no such page. */
+export function missingPage(terms: PageTerms): string {
+  const { notFoundTitle, notFound } = SANDBOX_TEXTS[terms.language];
+  return messagePage(notFoundTitle, notFound, terms);
+}
+
+function messagePage(title: string, message: string, terms: PageTerms): string {
+  const { allPayments } = SANDBOX_TEXTS[terms.language];
+  return page(title, `<p>${escapeHtml(message)}</p><p><a href="/">${allPayments}</a></p>`, terms);
 }
 
 function paymentItem(store: SandboxActions["store"], intent: SandboxObject): string {
@@ -148,22 +196,53 @@ function action(label: string, fields: Readonly<Record<string, string>>): string
   );
 }
 
-function page(title: string, content: string, head = ""): string {
+interface FrameTerms extends PageTerms {
+  /** Further elements of the head. */
+  readonly head?: string;
+}
+
+function page(title: string, content: string, terms: FrameTerms): string {
+  const { language, head = "" } = terms;
   return (
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
+    `<!doctype html><html lang="${language}"><meta charset="utf-8">` +
+    `<title>${escapeHtml(title)}</title>` +
     `<meta name="viewport" content="width=device-width"><style>${STYLE}</style>${head}` +
-    `<p class="notice">${NOTICE}</p><h1>${escapeHtml(title)}</h1>${content}</html>`
+    `<p class="notice">${SANDBOX_TEXTS[language].notice}</p>` +
+    `<main><h1>${escapeHtml(title)}</h1>${content}</main>${languageLinks(terms)}</html>`
   );
+}
+
+/** The languages of the page, each by its own name. */
+function languageLinks({ language, path }: PageTerms): string {
+  if (path === null) return "";
+  const links = LANGUAGE_TAGS.map((one) =>
+    one === language
+      ? `<span lang="${one}" aria-current="true">${LANGUAGES[one].name}</span>`
+      : `<a href="${escapeHtml(path)}?${LANGUAGE_FIELD}=${one}" lang="${one}" hreflang="${one}">` +
+        `${LANGUAGES[one].name}</a>`,
+  );
+  return `<nav aria-label="${SANDBOX_TEXTS[language].language}">${links.join(" ")}</nav>`;
 }
 
 interface CustomText {
   readonly submit?: { readonly message?: string };
 }
 
-function consentOf({ custom_text: text }: SandboxObject): string | null {
-  return (text as CustomText | undefined)?.submit?.message ?? null;
+/** What the payer agrees to; as it was sent if it is no text of ours. */
+function consentOf({ custom_text: text }: SandboxObject, texts: SandboxTexts): string | null {
+  const sent = (text as CustomText | undefined)?.submit?.message ?? null;
+  const version = CONSENT_VERSIONS.find((one) => consentText(one) === sent);
+  return version === undefined ? sent : texts.consents[version];
+}
+
+function textOf(code: string, known: Readonly<Record<string, string>>): string {
+  return known[code] ?? code;
+}
+
+function usd(cents: unknown, texts: SandboxTexts): string {
+  return texts.usd(ofCents(Number(cents)));
 }
 
 function dollars(cents: unknown): string {
-  return `$${toDecimal(ofCents(Number(cents)))}`;
+  return usd(cents, englishSandbox);
 }

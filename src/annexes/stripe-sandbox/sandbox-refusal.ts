@@ -15,7 +15,8 @@ export class SandboxRefusal extends Error {
   }
 }
 
-/** Makes the refusal of a request that cannot be done now. */
-export function refusal(message: string): SandboxRefusal {
-  return new SandboxRefusal({ type: "invalid_request_error", message });
+/** Makes the refusal of a request that cannot be done now, with the code that Stripe has for it. */
+export function refusal(message: string, code?: string): SandboxRefusal {
+  const known = code === undefined ? {} : { code };
+  return new SandboxRefusal({ type: "invalid_request_error", ...known, message });
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
+import { ALL_LANGUAGES, chosenLanguage, languageOf } from "../../core/languages.ts";
 import type { Log } from "../../core/log.ts";
 import { isOwnOrigin } from "../../http/console/own-origin.ts";
 import { isLocalRequest } from "../../http/local-request.ts";
@@ -11,11 +12,13 @@ import { answerApi } from "./sandbox-api.ts";
 import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
 import {
   documentPage,
-  messagePage,
+  missingPage,
   overviewPage,
+  type PageTerms,
   paidPage,
   paymentPage,
   receiptPage,
+  refusedPage,
 } from "./sandbox-pages.ts";
 import { SandboxRefusal } from "./sandbox-refusal.ts";
 import { SandboxStore } from "./sandbox-store.ts";
@@ -63,7 +66,7 @@ export function startSandbox(options: SandboxOptions): Sandbox {
     async fetch(request, self) {
       const response = isOfThisMachine(request, peerOf(self, request))
         ? await answer(actions, options, request)
-        : html(messagePage("Refused", "The sandbox is for pages of this machine alone."), 403);
+        : html(refusedPage("The sandbox is for pages of this machine alone."), 403);
       store.save();
       response.headers.set("farebox-sandbox", SANDBOX_HEADER["farebox-sandbox"]);
       return response;
@@ -123,6 +126,8 @@ async function answer(
     method: request.method,
     path: pathname,
     form: new URLSearchParams(body),
+    language:
+      chosenLanguage(request.url, ALL_LANGUAGES) ?? languageOf(request.headers, ALL_LANGUAGES),
   });
 }
 
@@ -153,7 +158,7 @@ function withOrigin(answer: ApiAnswer, origin: string): ApiAnswer {
   return { ...answer, body };
 }
 
-interface PageRequest {
+interface PageRequest extends PageTerms {
   readonly method: string;
   readonly path: string;
   readonly form: URLSearchParams;
@@ -164,10 +169,12 @@ function answerPage(actions: SandboxActions, request: PageRequest): Response {
   try {
     if (path.startsWith(PAY)) return payPage(actions, request);
     if (path.startsWith(RECEIPT)) {
-      return html(receiptPage(actions.get(path.slice(RECEIPT.length), "payment_intent")));
+      const intent = actions.get(path.slice(RECEIPT.length), "payment_intent");
+      return html(receiptPage(intent, request));
     }
     if (path.startsWith(DOCUMENT)) {
-      return html(documentPage(actions.store.find(path.slice(DOCUMENT.length))));
+      const document = actions.store.find(path.slice(DOCUMENT.length));
+      if (document !== null) return html(documentPage(document, request));
     }
     if (path === "/" && method === "GET") return html(overviewPage(actions));
     if (path === "/act" && method === "POST") {
@@ -176,22 +183,27 @@ function answerPage(actions: SandboxActions, request: PageRequest): Response {
     }
   } catch (error) {
     if (!(error instanceof SandboxRefusal)) throw error;
-    return html(messagePage("Refused", error.message), 400);
+    if (!error.isMissing) return html(refusedPage(error.message), 400);
   }
-  return html(messagePage("Not found", "There is no such page."), 404);
+  return html(missingPage(request), 404);
 }
 
-function payPage(actions: SandboxActions, { method, path, form }: PageRequest): Response {
+function payPage(actions: SandboxActions, request: PageRequest): Response {
+  const { method, path, form } = request;
   const id = path.slice(PAY.length);
   const session = actions.get(id, "checkout.session");
-  if (method !== "POST") return html(paymentPage(session, null));
+  if (method !== "POST" || session.status !== "open") {
+    return html(paymentPage(session, null, request), method === "POST" ? 402 : 200);
+  }
   try {
     actions.paySession(id, form.get("card") ?? "");
   } catch (error) {
     if (!(error instanceof SandboxRefusal)) throw error;
-    return html(paymentPage(actions.get(id, "checkout.session"), error.message), 402);
+    const { code, message } = error.error;
+    const now = actions.get(id, "checkout.session");
+    return html(paymentPage(now, String(code ?? message), request), 402);
   }
-  return html(paidPage(String(session.success_url)));
+  return html(paidPage(String(session.success_url), request));
 }
 
 function act(actions: SandboxActions, form: URLSearchParams): void {

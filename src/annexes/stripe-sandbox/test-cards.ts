@@ -1,5 +1,7 @@
 // Lists the cards of the sandbox, by the numbers that Stripe uses for its own test cards.
 
+import type { SandboxTexts } from "./texts/english.ts";
+
 /** The possible results of charging a card. */
 export const BEHAVIOURS = [
   "ok",
@@ -12,7 +14,8 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 
 export interface TestCard {
   readonly number: string;
-  readonly about: string;
+  /** What the page says about it. */
+  readonly about: keyof SandboxTexts["cards"];
   /** The result on the page of the sandbox, where the holder is present. */
   readonly present: Behaviour;
   /** The result of a later charge. */
@@ -22,43 +25,43 @@ export interface TestCard {
 }
 
 export const TEST_CARDS: readonly TestCard[] = [
-  { number: "4242424242424242", about: "is accepted, now and later", present: "ok", later: "ok" },
-  { number: "4000000000000002", about: "is declined", present: "declined", later: "declined" },
+  { number: "4242424242424242", about: "accepted", present: "ok", later: "ok" },
+  { number: "4000000000000002", about: "declined", present: "declined", later: "declined" },
   {
     number: "4000000000000341",
-    about: "is accepted now, and declined when it is charged later",
+    about: "laterDeclined",
     present: "ok",
     later: "declined",
   },
   {
     number: "4000002500003155",
-    about: "is accepted now, and needs its holder when it is charged later",
+    about: "laterHolder",
     present: "ok",
     later: "authentication",
   },
   {
     number: "4000000000009995",
-    about: "is declined for insufficient funds",
+    about: "insufficientFunds",
     present: "insufficient_funds",
     later: "insufficient_funds",
   },
   {
     number: "4000000000000259",
-    about: "is accepted, and the payment is disputed at once",
+    about: "disputed",
     present: "ok",
     later: "ok",
     afterwards: "dispute",
   },
   {
     number: "4000000000005423",
-    about: "is accepted, and the bank warns that it may be stolen",
+    about: "fraudWarning",
     present: "ok",
     later: "ok",
     afterwards: "fraud_warning",
   },
   {
     number: "4000000000005126",
-    about: "is accepted, and a refund to it fails",
+    about: "refundFails",
     present: "ok",
     later: "ok",
     afterwards: "refund_fails",

@@ -11,8 +11,15 @@ const TEXTS = {
     "higher plan it is charged the difference for the rest of the month.",
 } as const;
 
-/** Translations name the texts by these. */
 export type ConsentVersion = keyof typeof TEXTS;
+
+/** A translation has every version. */
+export type ConsentTexts = Readonly<Record<ConsentVersion, string>>;
+
+/** The texts that rows, and providers of payments, get. */
+export const ENGLISH_CONSENTS: ConsentTexts = TEXTS;
+
+export const CONSENT_VERSIONS = Object.keys(TEXTS) as readonly ConsentVersion[];
 
 /** The version that is shown from now on. */
 export const CONSENT_VERSION = "2026-11";

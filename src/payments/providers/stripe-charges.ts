@@ -4,7 +4,7 @@
 import Stripe from "stripe";
 import { consentText } from "../../core/money/consent.ts";
 import { add, ofCents, toCents } from "../../core/money/money.ts";
-import { planTitle } from "../../core/money/plan-terms.ts";
+import { CREDIT_LINE, FEE_LINE, planLine } from "../../core/money/payment-lines.ts";
 import type { CheckoutPage, TopUp } from "../../store/payments/top-ups.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
 import { answered, askedByTwo, foundOrNull } from "./stripe-answers.ts";
@@ -19,8 +19,6 @@ export interface ChargeOptions {
 
 /** Stripe takes 24 hours at most, by its own clock: ours may be ahead. */
 const CHECKOUT_SECONDS = 24 * 3_600 - 300;
-const CREDIT = "Prepaid balance";
-const FEE = "Payment fee";
 const CURRENCY = "usd";
 /**
  * The payer gives a tax id; address and name are kept with the customer, for the taxes of later
@@ -169,14 +167,14 @@ async function taxOf(stripe: Stripe, { topUp, customer }: ChargeTerms) {
 }
 
 function nameOf({ plan }: Pick<TopUp, "plan">): string {
-  return plan === null ? CREDIT : `Plan ${planTitle(plan.plan)}`;
+  return plan === null ? CREDIT_LINE : planLine(plan.plan);
 }
 
 /** The lines that the payer pays for, without tax. */
 function linesOf(topUp: Pick<TopUp, "amount" | "fee" | "plan">) {
   const { amount, fee } = topUp;
   const lines = [{ name: nameOf(topUp), cents: toCents(amount) }];
-  return fee === ofCents(0) ? lines : [...lines, { name: FEE, cents: toCents(fee) }];
+  return fee === ofCents(0) ? lines : [...lines, { name: FEE_LINE, cents: toCents(fee) }];
 }
 
 /**

@@ -1,23 +1,11 @@
 // Texts of billing, in German.
 
-import type { ConsentVersion } from "../../../../src/core/money/consent.ts";
+import { GERMAN_CONSENTS } from "../../../../src/core/money/translated-consents.ts";
 import { moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import { countText } from "../../numbers.ts";
 import type { Texts } from "../en/english.ts";
 import { ROLES } from "./names.ts";
-
-const CONSENTS: Readonly<Record<ConsentVersion, string>> = {
-  "2026-11":
-    "Ich bin einverstanden, dass diese Karte gespeichert und ohne weitere Rückfrage belastet " +
-    "wird, wenn ich eine Aufladung auslöse oder automatische Aufladungen eingerichtet habe. Ich " +
-    "kann die Karte jederzeit entfernen.",
-  "plan-2026-11":
-    "Ich bin einverstanden, dass meine gespeicherte Karte, oder die neueste, falls sie entfernt " +
-    "wird, jetzt und zu Beginn jedes Tarifmonats mit dem Preis dieses Tarifs belastet wird, bis " +
-    "ich ihn kündige. Für einen höheren Tarif wird sie mit der Differenz für den Rest des Monats " +
-    "belastet.",
-};
 
 export const billingTexts: Texts["billing"] = {
   forbidden: (role) =>
@@ -108,7 +96,7 @@ export const billingTexts: Texts["billing"] = {
     "sie " +
     "dann fort.",
   consent(version, words) {
-    const known: Readonly<Record<string, string>> = CONSENTS;
+    const known: Readonly<Record<string, string>> = GERMAN_CONSENTS;
     return known[version] ?? words;
   },
   autoAmount: "Betrag je Aufladung",

@@ -1,19 +1,11 @@
 // Texts of billing, in Simplified Chinese.
 
-import type { ConsentVersion } from "../../../../src/core/money/consent.ts";
+import { CHINESE_CONSENTS } from "../../../../src/core/money/translated-consents.ts";
 import { moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import { countText } from "../../numbers.ts";
 import type { Texts } from "../en/english.ts";
 import { ROLES } from "./names.ts";
-
-const CONSENTS: Readonly<Record<ConsentVersion, string>> = {
-  "2026-11":
-    "我同意保存此卡，并在我发起充值或已设置自动充值时，无需再次询问即可从此卡扣款。我可以随时移除此卡。",
-  "plan-2026-11":
-    "我同意从已保存的卡（如已移除，则从最新的卡）立即扣取此套餐的费用，并在之后每个套餐月开始时再次扣取，" +
-    "直到我取消。升级到更高套餐时，扣取当月剩余时间的差价。",
-};
 
 export const billingTexts: Texts["billing"] = {
   forbidden: (role) => `您在此的角色是${nameOf(ROLES, role)}，需要财务权限才能付款。`,
@@ -85,7 +77,7 @@ export const billingTexts: Texts["billing"] = {
   autoPaused: (reason) =>
     `自动充值已暂停${reason === null ? "" : `（${reason}）`}。请检查银行卡，然后恢复。`,
   consent(version, words) {
-    const known: Readonly<Record<string, string>> = CONSENTS;
+    const known: Readonly<Record<string, string>> = CHINESE_CONSENTS;
     return known[version] ?? words;
   },
   autoAmount: "每次充值",
