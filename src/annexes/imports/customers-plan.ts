@@ -7,7 +7,13 @@ import { amountFrom, lineFrom, positiveAmountFrom } from "../../core/text/field-
 import { ForeignFileError } from "../../core/text/foreign-file.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
-import { allowlistFrom, type ImportPlan, type PlannedAccount, sharedEmails } from "./plan.ts";
+import {
+  allowlistFrom,
+  type ImportPlan,
+  NO_LIMITS,
+  type PlannedAccount,
+  sharedEmails,
+} from "./plan.ts";
 
 /** The columns of the file, in any order; `name` must be there. */
 export const CUSTOMER_COLUMNS = {
@@ -151,6 +157,7 @@ function readKeys(cells: Cells, origin: string): PlannedAccount["keys"] {
     lastFour: "",
     monthlyLimit,
     ipAllowlist,
+    ...NO_LIMITS,
   }));
 }
 

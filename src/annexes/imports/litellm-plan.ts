@@ -1,6 +1,8 @@
 // Plans an import from LiteLLM's proxy. A budget there is an upper limit, and spending is counted
 // up to it; the unspent part of a budget that does not renew becomes a balance.
 
+import type { Span } from "../../core/access/budgets.ts";
+import type { ModelPatterns } from "../../core/access/key-limits.ts";
 import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
@@ -8,23 +10,34 @@ import { liteLlmCatalogue } from "./litellm-models.ts";
 import type { Unseal } from "./litellm-secrets.ts";
 import {
   emailFrom,
-  endNote,
   foreignText,
   foreignUsd,
   isSet,
   jsonValue,
   nameFrom,
   type PlannedAccount,
+  type PlannedBudget,
   type PlannedKey,
   type PlanTerms,
   type ProductPlan,
   sharedEmails,
 } from "./plan.ts";
+import { commonModels, endOf, patternsFrom, rateFrom, smallestOfSpans } from "./planned-limits.ts";
 
 /** LiteLLM's dashboard makes itself a key for each sign-in. */
 const DASHBOARD_TEAM = "litellm-dashboard";
-const MONTHS = new Set(["28d", "29d", "30d", "31d", "1mo"]);
+/** Periods that are a span here; the month is the span of a key's monthly limit. */
+const SPAN_OF: ReadonlyMap<string, Span | "month"> = new Map([
+  ["5h", "5h"],
+  ...["1d", "24h"].map((period) => [period, "day"] as const),
+  ...["7d", "1w"].map((period) => [period, "week"] as const),
+  ...["28d", "29d", "30d", "31d", "1mo"].map((period) => [period, "month"] as const),
+]);
 const ALL_MODELS = new Set(["all-proxy-models", "all-team-models"]);
+/** Stands for no model, beside others or alone. */
+const NO_MODELS = "no-default-models";
+const SEVERAL_PERIODS = "budgets for several periods";
+const RATES = ["rpm_limit", "tpm_limit"] as const;
 
 /** Plans an import from these tables. */
 export function planLiteLlm(
@@ -37,19 +50,21 @@ export function planLiteLlm(
 class LiteLlmPlan {
   readonly #notes: string[] = [];
   readonly #keys = new Map<string, PlannedKey[]>();
-  readonly #teamIds: ReadonlySet<unknown>;
-  readonly #userIds: ReadonlySet<unknown>;
+  readonly #catalogue: ReturnType<typeof liteLlmCatalogue>;
+  readonly #teams: ReadonlyMap<unknown, ForeignRow>;
+  readonly #users: ReadonlyMap<unknown, ForeignRow>;
 
   constructor(
     readonly tables: LiteLlmTables,
     readonly terms: PlanTerms & { readonly unseal: Unseal | null },
   ) {
-    this.#teamIds = new Set(tables.teams.map(({ team_id: id }) => id));
-    this.#userIds = new Set(tables.users.map(({ user_id: id }) => id));
+    this.#catalogue = liteLlmCatalogue(tables.models, terms, terms.unseal);
+    this.#teams = new Map(tables.teams.map((team) => [team.team_id, team]));
+    this.#users = new Map(tables.users.map((user) => [user.user_id, user]));
   }
 
   plan(): ProductPlan {
-    const { teams, users, models } = this.tables;
+    const { teams, users } = this.tables;
     const alone = this.tables.keys.flatMap((key) => this.#placeKey(key));
     const accounts = [
       ...teams.map((team) => this.#team(team)),
@@ -57,7 +72,7 @@ class LiteLlmPlan {
       ...alone,
     ];
     this.#others();
-    const { catalogue, notes } = liteLlmCatalogue(models, this.terms, this.terms.unseal);
+    const { catalogue, notes } = this.#catalogue;
     const all = [...this.#notes, ...sharedEmails(accounts), ...notes];
     return { product: "LiteLLM", accounts, catalogue, notes: all };
   }
@@ -74,7 +89,7 @@ class LiteLlmPlan {
         `${subject}: its ${members.length} members are not carried over: invite them`,
       );
     }
-    this.#restrictions(subject, team);
+    this.#ownerLimits(subject, team);
     const origin = `team:${id}`;
     const keys = this.#keys.get(origin) ?? [];
     const balance = this.#balance(subject, team);
@@ -96,7 +111,7 @@ class LiteLlmPlan {
       this.#notes.push(`${subject}: no key and no budget of its own; left out`);
       return [];
     }
-    this.#restrictions(subject, user);
+    this.#ownerLimits(subject, user);
     const balance = this.#balance(subject, user);
     return [{ origin, name, email, balance, suspended: false, keys }];
   }
@@ -106,11 +121,10 @@ class LiteLlmPlan {
     if (key.team_id === DASHBOARD_TEAM) return [];
     const subject = subjectOf(key);
     const owner = this.#ownerOf(key);
-    const isAlone = owner === null;
-    const planned = this.#key(subject, key, isAlone);
+    const planned = this.#key(subject, key, owner?.row ?? null);
     if (planned === null) return [];
     if (owner !== null) {
-      this.#keys.set(owner, [...(this.#keys.get(owner) ?? []), planned]);
+      this.#keys.set(owner.origin, [...(this.#keys.get(owner.origin) ?? []), planned]);
       return [];
     }
     const balance = this.#balance(subject, this.#budgetOf(key));
@@ -119,13 +133,14 @@ class LiteLlmPlan {
     return [{ origin, name, email: null, balance, suspended: false, keys: [planned] }];
   }
 
-  #ownerOf(key: ForeignRow): string | null {
-    const [team, user] = [foreignText(key.team_id), foreignText(key.user_id)];
-    if (team !== null && this.#teamIds.has(team)) return `team:${team}`;
-    return user !== null && this.#userIds.has(user) ? `user:${user}` : null;
+  #ownerOf(key: ForeignRow): { readonly origin: string; readonly row: ForeignRow } | null {
+    const team = this.#teams.get(key.team_id);
+    if (team !== undefined) return { origin: `team:${team.team_id}`, row: team };
+    const user = this.#users.get(key.user_id);
+    return user === undefined ? null : { origin: `user:${user.user_id}`, row: user };
   }
 
-  #key(subject: string, key: ForeignRow, isAlone: boolean): PlannedKey | null {
+  #key(subject: string, key: ForeignRow, owner: ForeignRow | null): PlannedKey | null {
     const refuse = (why: string) => {
       this.#notes.push(`${subject}: ${why}; no new key`);
       return null;
@@ -133,14 +148,41 @@ class LiteLlmPlan {
     if (isSet(key.blocked)) return refuse("blocked there");
     const expiresMs = Number(key.expires ?? Number.POSITIVE_INFINITY);
     if (expiresMs <= this.terms.nowMs) return refuse("expired there");
-    const limit = isAlone ? null : this.#limit(subject, this.#budgetOf(key));
-    const monthlyLimit = limit === "used up" ? limit : this.#smallest(subject, limit, key);
-    if (monthlyLimit === "used up") return refuse("its budget is used up");
-    this.#notes.push(...endNote(subject, expiresMs));
-    this.#restrictions(subject, key);
+    const budgets = this.#budgets(subject, key, owner === null);
+    if (budgets === "used up") return refuse("its budget is used up");
+    const models = this.#models(subject, key, owner);
+    if (models?.length === 0) return refuse("it may call no model");
+    const rates = this.#rates(subject, key);
+    if (typeof rates === "string") return refuse(`its ${rates} lets no call through`);
+    const losesWindows = windowsOf(key).length < budgetLimitsOf(key).length;
+    this.#restrictions(subject, key, losesWindows ? [SEVERAL_PERIODS] : []);
     const name = nameFrom(foreignText(key.key_alias) ?? foreignText(key.key_name), "imported");
-    const lastFour = lastFourOf(key);
-    return { origin: `key:${key.token}`, name, lastFour, monthlyLimit, ipAllowlist: [] };
+    const known = { origin: `key:${key.token}`, name, lastFour: lastFourOf(key), ipAllowlist: [] };
+    return { ...known, ...budgets, ...rates, endsAt: endOf(expiresMs), models };
+  }
+
+  /** The models that a key may call there: those of its own list and of its owner's (D-887). */
+  #models(subject: string, key: ForeignRow, owner: ForeignRow | null): ModelPatterns {
+    const names = commonModels(modelsOf(key), owner === null ? null : modelsOf(owner));
+    if (names === null) return null;
+    const ids = this.#catalogue.catalogue.models.map(({ id }) => id);
+    const { value, notes } = patternsFrom(names, ids);
+    this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
+    return value;
+  }
+
+  /** The rates of a key, or the name of one that lets no call through. */
+  #rates(subject: string, key: ForeignRow) {
+    const shared = this.tables.budgets.get(String(key.budget_id));
+    const values: (number | null)[] = [];
+    for (const name of RATES) {
+      const { value, notes } = rateFrom(name, key[name] ?? shared?.[name]);
+      if (value === "nothing") return name;
+      this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
+      values.push(value);
+    }
+    const [requestsPerMinute = null, tokensPerMinute = null] = values;
+    return { requestsPerMinute, tokensPerMinute };
   }
 
   /** Returns the budget of a key: its own, or else the one that it shares. */
@@ -150,48 +192,48 @@ class LiteLlmPlan {
     return shared === undefined ? key : { ...shared, spend: key.spend };
   }
 
-  #limit(subject: string, budget: ForeignRow): NanoUsd | null | "used up" {
-    if ((budget.max_budget ?? null) === null) return null;
+  /**
+   * The budgets of a key by their spans, and the smallest of its months and of the periods that
+   * Farebox does not have. What is left of one without a period is a budget of all time, unless the
+   * key pays for itself: then it is the balance.
+   */
+  #budgets(subject: string, key: ForeignRow, isAlone: boolean): KeyBudgets | "used up" {
+    const budget = this.#budgetOf(key);
+    const isBalance = isAlone && foreignText(budget.budget_duration) === null;
+    const own = isBalance ? [] : this.#ownBudget(subject, budget);
+    const all = [...own, ...windowsOf(key)];
+    if (all.some(({ most }) => most <= 0n)) return "used up";
+    const budgets: PlannedBudget[] = [];
+    let monthlyLimit: NanoUsd | null = null;
+    for (const { most, period } of all) {
+      const span = period === null ? "total" : SPAN_OF.get(period);
+      if (span !== undefined && span !== "month") {
+        budgets.push({ span, amount: most });
+        continue;
+      }
+      if (span === undefined) {
+        const was = `${toDollars(most)} in every ${period}`;
+        this.#notes.push(`${subject}: its limit was ${was}; here it is at most as much each month`);
+      }
+      if (monthlyLimit === null || most < monthlyLimit) monthlyLimit = most;
+    }
+    return { budgets: smallestOfSpans(budgets), monthlyLimit };
+  }
+
+  /** The budget of a key, or nothing; what is spent of it counts only if it does not renew. */
+  #ownBudget(subject: string, budget: ForeignRow): readonly BudgetWindow[] {
+    if ((budget.max_budget ?? null) === null) return [];
     const most = foreignUsd(budget.max_budget);
     const spent = foreignUsd(budget.spend ?? 0);
-    if (most !== null && most <= 0n) return "used up";
+    const period = foreignText(budget.budget_duration);
+    if (most !== null && most <= 0n) return [{ most, period }];
     if (most === null || spent === null) {
       this.#notes.push(
         `${subject}: its budget of ${budget.max_budget} is no limit here; it has none`,
       );
-      return null;
+      return [];
     }
-    const period = foreignText(budget.budget_duration);
-    if (period !== null) {
-      if (!MONTHS.has(period)) {
-        const was = `${toDollars(most)} in every ${period}`;
-        this.#notes.push(`${subject}: its limit was ${was}; here it is as much each month`);
-      }
-      return most;
-    }
-    const left = subtract(most, spent);
-    if (left <= 0n) return "used up";
-    this.#notes.push(
-      `${subject}: ${toDollars(left)} were left to it in all; here that is its limit each month`,
-    );
-    return left;
-  }
-
-  /**
-   * Returns the smallest of a limit and of the budgets for several periods that a key has there.
-   */
-  #smallest(subject: string, limit: NanoUsd | null, key: ForeignRow): NanoUsd | null | "used up" {
-    const windows = windowsOf(key);
-    const smallest = [limit, ...windows.map(({ most }) => most)]
-      .filter((one) => one !== null)
-      .reduce<NanoUsd | null>((one, other) => (one !== null && one < other ? one : other), null);
-    if (smallest === null || windows.length === 0) return limit;
-    if (smallest <= 0n) return "used up";
-    const were = windows.map(({ most, period }) => `${toDollars(most)} in every ${period}`);
-    this.#notes.push(
-      `${subject}: its limits were ${were.join(", ")}; here the smallest is its limit each month`,
-    );
-    return smallest;
+    return [{ most: period === null ? subtract(most, spent) : most, period }];
   }
 
   #balance(subject: string, budget: ForeignRow): NanoUsd {
@@ -217,19 +259,31 @@ class LiteLlmPlan {
       : left;
   }
 
-  #restrictions(subject: string, row: ForeignRow): void {
-    const lost: string[] = [];
-    const models = listOf(row.models).filter((model) => !ALL_MODELS.has(model));
-    if (models.length > 0) lost.push(`only the models ${models.join(", ")}`);
+  /** Notes the limits of a team or a user, which its keys have as far as a key can have them. */
+  #ownerLimits(subject: string, row: ForeignRow): void {
+    const models = modelsOf(row);
+    if (models !== null) {
+      const only = models.length === 0 ? "no model" : `only ${models.join(", ")}`;
+      this.#notes.push(
+        `${subject}: its keys may call ${only}; a key made later may call every one`,
+      );
+    }
+    const rates = RATES.filter((rate) => (row[rate] ?? null) !== null);
+    const lost = rates.map((rate) => `${rate} ${row[rate]}`);
+    if (budgetLimitsOf(row).length > 0) lost.push(SEVERAL_PERIODS);
+    this.#restrictions(subject, row, lost);
+  }
+
+  /** Notes what a row has beside `others` that is not carried over. */
+  #restrictions(subject: string, row: ForeignRow, others: readonly string[]): void {
+    const lost = [...others];
     const routes = listOf(row.allowed_routes);
     if (routes.length > 0) lost.push(`only the routes ${routes.join(", ")}`);
-    for (const limit of ["tpm_limit", "rpm_limit", "max_parallel_requests"]) {
-      if ((row[limit] ?? null) !== null) lost.push(`${limit} ${row[limit]}`);
-    }
+    const parallel = row.max_parallel_requests ?? null;
+    if (parallel !== null) lost.push(`max_parallel_requests ${parallel}`);
     if (Object.keys((row.model_max_budget as object | null) ?? {}).length > 0) {
       lost.push("budgets for single models");
     }
-    if (budgetLimitsOf(row).length > 0) lost.push("budgets for several periods");
     for (const part of ["organization_id", "project_id", "agent_id"]) {
       if (foreignText(row[part]) !== null) lost.push(`${part} ${row[part]}`);
     }
@@ -250,9 +304,19 @@ class LiteLlmPlan {
   }
 }
 
+type KeyBudgets = Pick<PlannedKey, "budgets" | "monthlyLimit">;
+
 interface BudgetWindow {
   readonly most: NanoUsd;
-  readonly period: string;
+  /** Null for one that does not renew. */
+  readonly period: string | null;
+}
+
+/** The models of a list of LiteLLM's; null for every model. */
+function modelsOf({ models }: ForeignRow): ModelPatterns {
+  const names = listOf(models);
+  if (names.length === 0 || names.some((name) => ALL_MODELS.has(name))) return null;
+  return names.filter((name) => name !== NO_MODELS);
 }
 
 function windowsOf(row: ForeignRow): BudgetWindow[] {

@@ -8,12 +8,13 @@ import { oneApiCatalogue } from "./one-api-models.ts";
 import {
   allowlistFrom,
   emailFrom,
-  endNote,
   foreignText,
   isSet,
   jsonObject,
+  NO_LIMITS,
   nameFrom,
   type PlannedAccount,
+  type PlannedBudget,
   type PlannedKey,
   type PlanTerms,
   type ProductPlan,
@@ -21,6 +22,7 @@ import {
   wholeOf,
   worthOf,
 } from "./plan.ts";
+import { endOf, patternsFrom } from "./planned-limits.ts";
 
 const QUOTA_PER_USD = "500000";
 const ENABLED = 1n;
@@ -41,6 +43,7 @@ export function planOneApi(tables: OneApiTables, terms: PlanTerms): ProductPlan 
 class OneApiPlan {
   readonly #notes: string[] = [];
   readonly #perUsd: string;
+  readonly #catalogue: ReturnType<typeof oneApiCatalogue>;
   /** The tokens by the id of their user. */
   readonly #tokens: ReadonlyMap<string, readonly ForeignRow[]>;
 
@@ -49,6 +52,7 @@ class OneApiPlan {
     readonly terms: PlanTerms,
   ) {
     this.#perUsd = tables.options.get("QuotaPerUnit") ?? QUOTA_PER_USD;
+    this.#catalogue = oneApiCatalogue(tables, { ...terms, quotaPerUsd: this.#perUsd });
     const tokens = tables.tokens.filter((token) => !isDeleted(token));
     this.#tokens = Map.groupBy(tokens, ({ user_id: user }) => String(user));
   }
@@ -57,10 +61,7 @@ class OneApiPlan {
     const { product, users } = this.tables;
     const accounts = users.flatMap((user) => this.#account(user));
     this.#orphans();
-    const { catalogue, notes } = oneApiCatalogue(this.tables, {
-      ...this.terms,
-      quotaPerUsd: this.#perUsd,
-    });
+    const { catalogue, notes } = this.#catalogue;
     const all = [...this.#notes, ...sharedEmails(accounts), ...this.#groups(), ...notes];
     return { product, accounts, catalogue, notes: all };
   }
@@ -129,38 +130,47 @@ class OneApiPlan {
     if (ipAllowlist instanceof RangeError) {
       return refuse(`its addresses cannot be kept: ${ipAllowlist.message}`);
     }
-    const monthlyLimit = this.#limit(subject, token);
-    if (monthlyLimit !== null && monthlyLimit <= 0n) return refuse("its quota is used up");
-    this.#notes.push(...endNote(subject, expiresMs));
-    this.#restrictions(subject, token);
-    return [{ origin: `key:${id}`, name, lastFour, monthlyLimit, ipAllowlist }];
+    const budgets = this.#budgets(subject, token);
+    if (budgets === "used up") return refuse("its quota is used up");
+    const names = this.#modelNames(token);
+    const ids = this.#catalogue.catalogue.models.map(({ id: model }) => model);
+    const { value, notes } = patternsFrom(names ?? [], ids);
+    this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
+    if (names !== null && value.length === 0) return refuse("it may call no model");
+    this.#group(subject, token);
+    const models = names === null ? null : value;
+    const limits = { ...NO_LIMITS, endsAt: endOf(expiresMs), models, budgets };
+    const origin = `key:${id}`;
+    return [{ origin, name, lastFour, monthlyLimit: null, ipAllowlist, ...limits }];
   }
 
-  #limit(subject: string, token: ForeignRow): NanoUsd | null {
-    if (isSet(token.unlimited_quota)) return null;
+  /** What is left to a token is its budget of all time. */
+  #budgets(subject: string, token: ForeignRow): readonly PlannedBudget[] | "used up" {
+    if (isSet(token.unlimited_quota)) return [];
     const quota = wholeOf(token.remain_quota) ?? 0n;
-    if (quota <= 0n) return ZERO;
+    if (quota <= 0n) return "used up";
     const worth = worthOf(quota, this.#perUsd);
     if (worth === null) {
       this.#notes.push(`${subject}: its quota of ${quota} is too large for a limit; it has none`);
-    } else if (worth > 0n) {
-      this.#notes.push(
-        `${subject}: ${toDollars(worth)} were left to it in all; here that is its limit each month`,
-      );
+      return [];
     }
-    return worth;
+    return worth <= 0n ? "used up" : [{ span: "total", amount: worth }];
   }
 
-  #restrictions(subject: string, token: ForeignRow): void {
-    const models =
-      this.tables.product === "one-api"
-        ? foreignText(token.models)
-        : isSet(token.model_limits_enabled)
-          ? foreignText(token.model_limits)
-          : null;
-    if (models !== null) {
-      this.#notes.push(`${subject}: only for ${models} there; the new key is for every model`);
-    }
+  /** The models of a token; null for every model. */
+  #modelNames(token: ForeignRow): readonly string[] | null {
+    const isOneApi = this.tables.product === "one-api";
+    if (!isOneApi && !isSet(token.model_limits_enabled)) return null;
+    const text = foreignText(isOneApi ? token.models : token.model_limits);
+    // A list without a name allows every model in one-api, and none in new-api.
+    if (text === null) return isOneApi ? null : [];
+    return text
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
+  }
+
+  #group(subject: string, token: ForeignRow): void {
     const group = foreignText(token.group);
     if (group !== null) {
       this.#notes.push(`${subject}: of the group '${group}' there, which Farebox does not have`);

@@ -1,14 +1,38 @@
 // Describes an import before it runs: accounts with their credit and keys, models, and notes on
 // data that cannot be carried over.
 
+import type { Span } from "../../core/access/budgets.ts";
+import type { KeyRates, ModelPatterns } from "../../core/access/key-limits.ts";
 import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
 import { addressesFrom, CONTROL_CHARACTERS } from "../../core/text/field-rules.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 
+export interface PlannedBudget {
+  readonly span: Span;
+  readonly amount: NanoUsd;
+}
+
+/** The limits of a new key beside its monthly limit and its addresses. */
+export interface PlannedLimits extends Pick<KeyRates, "requestsPerMinute" | "tokensPerMinute"> {
+  readonly endsAt: Date | null;
+  readonly models: ModelPatterns;
+  /** At most one of each span. */
+  readonly budgets: readonly PlannedBudget[];
+}
+
+/** The limits of a key that has none. */
+export const NO_LIMITS: PlannedLimits = {
+  endsAt: null,
+  models: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  budgets: [],
+};
+
 /** An imported key, for which its holder gets a new one. */
-export interface PlannedKey {
+export interface PlannedKey extends PlannedLimits {
   /** The key's identity, unique in its source. */
   readonly origin: string;
   readonly name: string;
@@ -179,17 +203,6 @@ export function allowlistFrom(entries: readonly string[]): readonly string[] | R
     if (error instanceof RangeError) return error;
     throw error;
   }
-}
-
-/** A key with a later end counts as endless: some ends are not dates of any calendar. */
-const FAR_MS = Date.UTC(10_000, 0);
-
-/** Notes for a key that ends there that its new key does not end by itself. */
-export function endNote(subject: string, expiresMs: number): string[] {
-  // A time beyond the range of Date is NaN.
-  if (!(expiresMs < FAR_MS)) return [];
-  const day = new Date(expiresMs).toISOString().slice(0, 10);
-  return [`${subject}: ends on ${day} there; the new key does not end by itself`];
 }
 
 /** True for an id that our models may have. */

@@ -13,6 +13,7 @@ import type { Scope } from "../../core/access/services.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { type NanoUsd, ZERO } from "../../core/money/money.ts";
 import type { IssuedKey } from "../../store/accounts/accounts.ts";
+import { setBudgetIn } from "../../store/accounts/budgets.ts";
 import {
   type ImportedRow,
   importedFrom,
@@ -150,19 +151,21 @@ interface KeyToIssue {
 
 async function issueKey(deps: ImportDeps, { accountId, account, key }: KeyToIssue): Promise<void> {
   const { administration, source, scopes, keep } = deps;
-  const { origin, name, monthlyLimit, ipAllowlist } = key;
+  const { origin, lastFour, budgets, ...terms } = key;
   await createKey(
     {
       ...administration,
       also: async (tx, number, issued) => {
         if (issued === undefined) throw new Error("A key was made without its secret");
         await noteImported(tx, { source, origin, account: number, key: issued.id });
+        // A key that could be used before its budgets were set could spend more than they allow.
+        for (const budget of budgets) await setBudgetIn(tx, number, { key: issued.id, ...budget });
         // The key is stored before the commit: a key that its holder cannot get must not exist.
         await keep(account, key, { ...issued, accountId });
       },
     },
     accountId,
-    { name, scopes, ipAllowlist, monthlyLimit },
+    { ...terms, scopes },
   );
 }
 

@@ -35,29 +35,38 @@ export class NoSuchKey extends Error {
 export async function setBudget(
   { db }: Database,
   account: number,
-  {
-    key: keyId,
-    span,
-    amount,
-    also,
-  }: BudgetTerms & { readonly also?: AlsoInTransaction | undefined },
+  { also, ...terms }: BudgetTerms & { readonly also?: AlsoInTransaction | undefined },
 ): Promise<void> {
   await db.transaction(async (tx) => {
     refuseClosed(await lockAccount(tx, account));
-    const key = keyId === null ? null : await numberOfKey(tx, account, keyId);
-    const live = await liveBudgets(tx, account);
-    const present = live.find((one) => one.key === key && one.span === span);
-    if ((present?.amount ?? null) === amount) return;
-    if (present === undefined && amount !== null) {
-      refuseTooMany([...live, { key }]);
-      await tx.insert(budgets).values({ account, key, span, amount });
-    } else if (present !== undefined) {
-      const change = amount === null ? { removedAt: sql`now()` } : { amount };
-      await tx.update(budgets).set(change).where(eq(budgets.number, present.number));
-    }
+    if (!(await setBudgetIn(tx, account, terms))) return;
     await raiseVersion(tx, account);
     await also?.(tx, account);
   });
+}
+
+/**
+ * Sets a budget in a transaction that has locked the account, and raises the version of its access
+ * document if this returns true: the budget was another one.
+ * @throws NoSuchKey, TooManyBudgets
+ */
+export async function setBudgetIn(
+  tx: Transaction,
+  account: number,
+  { key: keyId, span, amount }: BudgetTerms,
+): Promise<boolean> {
+  const key = keyId === null ? null : await numberOfKey(tx, account, keyId);
+  const live = await liveBudgets(tx, account);
+  const present = live.find((one) => one.key === key && one.span === span);
+  if ((present?.amount ?? null) === amount) return false;
+  if (present === undefined && amount !== null) {
+    refuseTooMany([...live, { key }]);
+    await tx.insert(budgets).values({ account, key, span, amount });
+  } else if (present !== undefined) {
+    const change = amount === null ? { removedAt: sql`now()` } : { amount };
+    await tx.update(budgets).set(change).where(eq(budgets.number, present.number));
+  }
+  return true;
 }
 
 async function numberOfKey(tx: Transaction, account: number, id: string): Promise<number> {

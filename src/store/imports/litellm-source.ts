@@ -33,7 +33,7 @@ export async function readLiteLlm(tables: ForeignTables): Promise<LiteLlmTables>
     LiteLLM_BudgetTable: ["budget_id", "max_budget"],
     LiteLLM_ProxyModelTable: ["model_name", "litellm_params"],
   });
-  const budgets = await tables.rows("LiteLLM_BudgetTable", ["budget_id", ...BUDGET]);
+  const budgets = await tables.rows("LiteLLM_BudgetTable", ["budget_id", ...BUDGET, ...LIMITS]);
   const rows = async (table: string, id: string, columns: readonly string[]) =>
     sorted(await tables.rows(`LiteLLM_${table}`, [id, "created_at", ...columns]), id);
   return {

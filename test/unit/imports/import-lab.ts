@@ -31,6 +31,19 @@ export interface ImportLab extends AsyncDisposable {
   expectClean(): Promise<void>;
 }
 
+export interface ImportedKey {
+  readonly name: string;
+  readonly limit: string | null;
+  readonly ips: readonly string[];
+  /** Limits that not every key has; each only where it is set. */
+  readonly ends?: string;
+  readonly models?: readonly string[];
+  readonly rpm?: number;
+  readonly tpm?: number;
+  /** USD by span. */
+  readonly budgets?: Readonly<Record<string, string>>;
+}
+
 export interface Imported {
   readonly id: string;
   readonly email: string | null;
@@ -38,7 +51,7 @@ export interface Imported {
   /** In USD, as digits. */
   readonly paid: string;
   readonly free: string;
-  readonly keys: readonly { name: string; limit: string | null; ips: readonly string[] }[];
+  readonly keys: readonly ImportedKey[];
 }
 
 export async function openImportLab(): Promise<ImportLab> {
@@ -85,8 +98,12 @@ async function readAccounts(world: World): Promise<Record<string, Imported>> {
   const rows = await world.database.sql`
     SELECT a.name, a.id, a.email, a.state,
       coalesce(l.paid_after, 0) / 1e9 AS paid, coalesce(l.free_after, 0) / 1e9 AS free,
-      coalesce((SELECT json_agg(json_build_object('name', k.name, 'ips', k.ip_allowlist,
-          'limit', trim_scale(k.monthly_limit / 1e9)::text) ORDER BY k.number)
+      coalesce((SELECT json_agg(jsonb_build_object('name', k.name, 'ips', k.ip_allowlist,
+          'limit', trim_scale(k.monthly_limit / 1e9)::text) || jsonb_strip_nulls(
+          jsonb_build_object('ends', to_char(k.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+          'models', k.models, 'rpm', k.requests_per_minute, 'tpm', k.tokens_per_minute,
+          'budgets', (SELECT jsonb_object_agg(b.span, trim_scale(b.amount / 1e9)::text)
+            FROM budgets b WHERE b.key = k.number))) ORDER BY k.number)
         FROM keys k WHERE k.account = a.number), '[]') AS keys
     FROM accounts a LEFT JOIN LATERAL (SELECT paid_after, free_after FROM ledger_entries
       WHERE account = a.number ORDER BY seq DESC LIMIT 1) l ON true`;

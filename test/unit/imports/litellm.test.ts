@@ -53,8 +53,9 @@ test("unlimited, renewing, overspent, impossible and blocked budgets are named",
       "user nobody 'nobody': no key and no budget of its own; left out",
       "team t2 'blocked team': blocked there; suspended here",
       "team t1 'Ünïcode ☂ GmbH': its 2 members are not carried over: invite them",
-      "team t1 'Ünïcode ☂ GmbH': not carried over: only the models gpt-test; rpm_limit 100; " +
-        "organization_id org1",
+      "team t1 'Ünïcode ☂ GmbH': its keys may call only gpt-test; a key made later may call " +
+        "every one",
+      "team t1 'Ünïcode ☂ GmbH': not carried over: rpm_limit 100; organization_id org1",
       "organization org1 'Org': not carried over, nor is its budget",
       "end user eu1: its budget is not carried over",
       "ada@example.com: user:ada, user:overspent share it, and stay apart accounts",
@@ -66,9 +67,19 @@ test("unlimited, renewing, overspent, impossible and blocked budgets are named",
 test("keys go to their team, or their user, with their limits; dead keys to none", async () => {
   const accounts = await lab.accounts();
   expect(accounts["Ünïcode ☂ GmbH"]?.keys).toEqual([
-    { name: "monthly", limit: "20", ips: [] },
-    { name: "weekly", limit: "5", ips: [] },
-    { name: "total", limit: "3", ips: [] },
+    { name: "monthly", limit: "20", ips: [], models: ["gpt-test"], rpm: 50, tpm: 9000 },
+    { name: "weekly", limit: null, ips: [], models: ["gpt-test"], budgets: { week: "5" } },
+    { name: "total", limit: null, ips: [], models: ["gpt-test"], budgets: { total: "3" } },
+  ]);
+  expect(accounts.unlimited?.keys).toEqual([
+    {
+      name: "=formula()",
+      limit: null,
+      ips: [],
+      ends: "2099-01-01",
+      models: ["gpt-*", "o9"],
+      rpm: 7,
+    },
   ]);
   expect(lab.keyLines().map((line) => line.slice(3))).toEqual([
     ["Ünïcode ☂ GmbH", "", "monthly", "aaaa"],
@@ -79,12 +90,11 @@ test("keys go to their team, or their user, with their limits; dead keys to none
   ]);
   expect(first.notes).toEqual(
     expect.arrayContaining([
-      "key 'weekly' (…bbbb): its limit was $5.00 in every 7d; here it is as much each month",
-      "key 'total' (…cccc): $3.00 were left to it in all; here that is its limit each month",
       "key 'blocked' (…): blocked there; no new key",
       "key 'expired' (…): expired there; no new key",
       "key 'used up' (…): its budget is used up; no new key",
-      "key '=formula()' (…dddd): ends on 2099-01-01 there; the new key does not end by itself",
+      "key '=formula()' (…dddd): its models o9 are allowed, but none of that name is imported",
+      "key '=formula()' (…dddd): not carried over: max_parallel_requests 3",
     ]),
   );
   // A session of its dashboard is not anyone's key.
@@ -191,6 +201,8 @@ async function fillPeople(): Promise<void> {
     budget_id: "b1",
     max_budget: 20,
     budget_duration: "30d",
+    rpm_limit: 50,
+    tpm_limit: 9_000,
   });
   await litellm.add("OrganizationTable", {
     organization_id: "org1",
@@ -245,6 +257,9 @@ async function fillPeople(): Promise<void> {
     key_name: "sk-...dddd",
     user_id: "unlimited",
     expires: new Date("2099-01-01T00:00:00Z"),
+    models: ["gpt-*", "o9"],
+    rpm_limit: 7,
+    max_parallel_requests: 3,
   });
   await key("service", { key_name: "sk-...eeee", max_budget: 10, spend: 1, models: [] });
   await litellm.run(

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { planLiteLlm } from "../../../src/annexes/imports/litellm-plan.ts";
 import { planOneApi } from "../../../src/annexes/imports/one-api-plan.ts";
-import { usd } from "../../../src/core/money/money.ts";
+import { toDollars, usd } from "../../../src/core/money/money.ts";
 import { parseCatalogue } from "../../../src/settings/catalogue-file.ts";
 import type { ForeignRow } from "../../../src/store/imports/foreign-database.ts";
 
@@ -43,7 +43,7 @@ test("a key without a remaining balance gets no new key, however far below zero 
 
 test("a key whose end is no date does not end, and one that never began has ended", () => {
   const ends = [Date.UTC(2099, 0), Date.UTC(9999, 11, 31), Date.UTC(10_000, 0), Number.NaN];
-  const { accounts, notes } = liteLlm({
+  const { accounts } = liteLlm({
     keys: [...ends.map((ms) => new Date(ms)), Infinity, -Infinity].map((expires, at) => ({
       token: at,
       user_id: "ada",
@@ -52,44 +52,119 @@ test("a key whose end is no date does not end, and one that never began has ende
     })),
   });
   expect(accounts[0]?.keys.map(({ name }) => name)).toEqual(["0", "1", "2", "3", "4"]);
-  const said = notes.filter((note) => note.includes("end")).map((note) => note.slice(0, 50));
-  expect(said).toEqual([
-    expect.stringContaining("'0' (…): ends on 2099-01-01 there"),
-    expect.stringContaining("'1' (…): ends on 9999-12-31 there"),
-  ]);
+  const known = ends.slice(0, 2).map((ms) => new Date(ms));
+  expect(accounts[0]?.keys.map(({ endsAt }) => endsAt)).toEqual([...known, null, null, null]);
 });
 
-test("a key with budgets for several periods has the smallest as its limit each month", () => {
+test("a budget keeps its span, and one of another period is the limit each month", () => {
   const windows = [
     { budget_duration: "1d", max_budget: 20, reset_at: null },
     { budget_duration: "1h", max_budget: 2.5 },
   ];
+  const spans = ["5h", "24h", "1w", "31d"].map((budget_duration, at) => ({
+    budget_duration,
+    max_budget: at + 5,
+  }));
   const plan = liteLlm({
     keys: [
       { key_alias: "windows", budget_limits: windows },
       { key_alias: "as text", budget_limits: JSON.stringify(windows) },
       { key_alias: "own", max_budget: 1, budget_duration: "30d", budget_limits: windows },
       { key_alias: "total", max_budget: 9, spend: 4, budget_limits: windows },
+      { key_alias: "spans", max_budget: 8, budget_duration: "1d", budget_limits: spans },
       { key_alias: "closed", budget_limits: [{ budget_duration: "1d", max_budget: 0 }] },
       { key_alias: "odd", budget_limits: ["x", { budget_duration: 5 }, null] },
     ].map((key) => ({ token: key.key_alias, user_id: "ada", ...key })),
   });
   const limits = plan.accounts.flatMap(({ keys }) =>
-    keys.map(({ name, monthlyLimit }) => [name, monthlyLimit]),
+    keys.map(({ name, monthlyLimit, budgets }) => [
+      name,
+      [monthlyLimit, ...budgets.map(({ span, amount }) => `${span} ${toDollars(amount)}`)],
+    ]),
   );
   expect(Object.fromEntries(limits)).toEqual({
-    windows: usd("2.5"),
-    "as text": usd("2.5"),
-    own: usd("1"),
-    total: usd("2.5"),
-    odd: null,
+    windows: [usd("2.5"), "day $20.00"],
+    "as text": [usd("2.5"), "day $20.00"],
+    own: [usd("1"), "day $20.00"],
+    total: [usd("2.5"), "total $5.00", "day $20.00"],
+    spans: [usd("8"), "day $6.00", "5h $5.00", "week $7.00"],
+    odd: [null],
   });
   expect(plan.notes).toEqual(
     expect.arrayContaining([
-      "key 'windows' (…): its limits were $20.00 in every 1d, $2.50 in every 1h; here the " +
-        "smallest is its limit each month",
+      "key 'windows' (…): its limit was $2.50 in every 1h; here it is at most as much each month",
       "key 'closed' (…): its budget is used up; no new key",
       "key 'odd' (…): not carried over: budgets for several periods",
+    ]),
+  );
+});
+
+test("models that are not possible here, or too many, are named and never become all", () => {
+  const many = Array.from({ length: 52 }, (_, at) => `m${at}`);
+  const team = { team_id: "t", models: ["m1", "openai/*"] };
+  const { accounts, notes } = liteLlm({
+    teams: [team, { team_id: "shut", models: ["no-default-models"] }],
+    keys: [
+      { key_alias: "many", user_id: "ada", models: many },
+      { key_alias: "odd", user_id: "ada", models: ["模型", "m1"] },
+      { key_alias: "none", user_id: "ada", models: ["模型"] },
+      { key_alias: "all", user_id: "ada", models: ["all-proxy-models"] },
+      { key_alias: "team", team_id: "t", models: ["all-team-models"] },
+      { key_alias: "both", team_id: "t", models: ["openai/x", "m2", "*1"] },
+      { key_alias: "apart", team_id: "t", models: ["m2"] },
+      { key_alias: "shut", team_id: "shut" },
+    ].map((key) => ({ token: key.key_alias, ...key })),
+  });
+  const models = accounts.flatMap(({ keys }) => keys.map(({ name, models }) => [name, models]));
+  expect(Object.fromEntries(models)).toEqual({
+    many: many.slice(0, 50),
+    odd: ["m1"],
+    all: null,
+    team: ["m1", "openai/*"],
+    both: ["openai/x", "m1"],
+  });
+  expect(notes).toEqual(
+    expect.arrayContaining([
+      "key 'many' (…): a key may name 50 models; not allowed are m50, m51",
+      "key 'odd' (…): its models 模型 cannot be named so here; not allowed",
+      "key 'none' (…): it may call no model; no new key",
+      "key 'apart' (…): it may call no model; no new key",
+      "key 'shut' (…): it may call no model; no new key",
+      "team shut 'team shut': its keys may call no model; a key made later may call every one",
+    ]),
+  );
+});
+
+test("a token of new-api with an empty list of models gets no new key", () => {
+  const token = { user_id: 1, key: "k", status: 1, unlimited_quota: 1, model_limits_enabled: 1 };
+  const tokens = [
+    { id: 1, ...token, model_limits: "" },
+    { id: 2, ...token, model_limits: "a, b," },
+  ];
+  const { accounts } = oneApi({ product: "new-api", tokens });
+  expect(accounts[0]?.keys.map(({ origin, models }) => [origin, models])).toEqual([
+    ["key:2", ["a", "b"]],
+  ]);
+});
+
+test("rates that no key can have are named, and one of zero gives no new key", () => {
+  const { accounts, notes } = liteLlm({
+    keys: [
+      { key_alias: "large", tpm_limit: "9000000000" },
+      { key_alias: "odd", rpm_limit: 1.5 },
+      { key_alias: "zero", rpm_limit: 0 },
+    ].map((key) => ({ token: key.key_alias, user_id: "ada", ...key })),
+  });
+  const rates = accounts[0]?.keys.map((key) => [key.requestsPerMinute, key.tokensPerMinute]);
+  expect(rates).toEqual([
+    [null, 1_000_000_000],
+    [null, null],
+  ]);
+  expect(notes).toEqual(
+    expect.arrayContaining([
+      "key 'large' (…): its tpm_limit of 9000000000 is 1000000000 here, the most",
+      "key 'odd' (…): not carried over: rpm_limit 1.5",
+      "key 'zero' (…): its rpm_limit lets no call through; no new key",
     ]),
   );
 });
@@ -195,6 +270,7 @@ test("lengths and prices that no file can have are named, and the file is readab
 });
 
 function oneApi(tables: {
+  readonly product?: "one-api" | "new-api";
   readonly tokens?: readonly ForeignRow[];
   readonly channels?: readonly ForeignRow[];
   readonly options?: ReadonlyMap<string, string>;
@@ -205,6 +281,7 @@ function oneApi(tables: {
 }
 
 function liteLlm(tables: {
+  readonly teams?: readonly ForeignRow[];
   readonly keys?: readonly ForeignRow[];
   readonly models?: readonly ForeignRow[];
 }) {

@@ -80,8 +80,8 @@ describe("one-api on SQLite", () => {
   test("keys are new ones with the old names, addresses and limits", async () => {
     const accounts = await lab.accounts();
     expect(accounts.Ada?.keys).toEqual([
-      { name: "unlimited", limit: null, ips: ["10.0.0.0/8", "192.0.2.7"] },
-      { name: "ключ", limit: "2.5", ips: [] },
+      { name: "unlimited", limit: null, ips: ["10.0.0.0/8", "192.0.2.7"], models: ["gpt-test"] },
+      { name: "ключ", limit: null, ips: [], ends: "2099-01-01", budgets: { total: "2.5" } },
     ]);
     const lines = lab.keyLines();
     expect(lines).toHaveLength(2);
@@ -89,9 +89,6 @@ describe("one-api on SQLite", () => {
     expect(lines[0]?.slice(3)).toEqual(["Ada", "ada@example.com", "unlimited", "0xyz"]);
     expect(first.notes).toEqual(
       expect.arrayContaining([
-        "token 1 'unlimited' (…0xyz): only for gpt-test there; the new key is for every model",
-        "token 2 'ключ' (…0xyz): $2.50 were left to it in all; here that is its limit each month",
-        "token 2 'ключ' (…0xyz): ends on 2099-01-01 there; the new key does not end by itself",
         "token 3 'old' (…0xyz): expired there; no new key",
         "token 4 'off' (…0xyz): disabled there; no new key",
         "token 5 'bad net' (…0xyz): its addresses cannot be kept: 'my home' is neither an IP " +
@@ -173,12 +170,14 @@ describe("new-api on Postgres", () => {
     expect(rest).toMatchObject({ product: "new-api", accounts_created: 1, credited_usd: 4.294967 });
     const accounts = await lab.accounts();
     expect(accounts.Olá).toMatchObject({ paid: "4.294967" });
-    expect(accounts.Olá?.keys).toEqual([{ name: "main", limit: null, ips: ["2001:db8::/32"] }]);
+    expect(accounts.Olá?.keys).toEqual([
+      { name: "main", limit: null, ips: ["2001:db8::/32"], models: ["m1", "m2"] },
+    ]);
     expect(notes).toEqual(
       expect.arrayContaining([
         "user 1 'ola': an invitation bonus of 77 quota is left out",
         "user 2 'deleted': deleted there, with a quota of 1; left out",
-        "token 1 'main' (…wxyz): only for m1,m2 there; the new key is for every model",
+        "token 1 'main' (…wxyz): its models m2 are allowed, but none of that name is imported",
         "token 1 'main' (…wxyz): of the group 'vip' there, which Farebox does not have",
         "model 'paid-by-call': it is paid by the call there; left out",
       ]),

@@ -1,0 +1,86 @@
+// Plans the limits of an imported key: its end, models, rates and budgets.
+
+import type { Span } from "../../core/access/budgets.ts";
+import {
+  MODEL_PATTERN,
+  MODEL_PATTERNS_MAX,
+  type ModelPatterns,
+  mayCallModel,
+  RATE_MAX,
+} from "../../core/access/key-limits.ts";
+import { type PlannedBudget, wholeOf } from "./plan.ts";
+
+/** A key with a later end counts as endless: some ends are not dates of any calendar. */
+const FAR_MS = Date.UTC(10_000, 0);
+
+/** When a key ends that ended then in the other product; null for never. */
+export function endOf(expiresMs: number): Date | null {
+  // A time beyond the range of Date is NaN.
+  return expiresMs < FAR_MS ? new Date(expiresMs) : null;
+}
+
+/** A value as a limit here, and what is not as it was, in words. */
+export interface Carried<Value> {
+  readonly value: Value;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Returns the patterns of models that these names stand for, as many as a key may have; an empty
+ * list if no name is possible here. A name that fits none of the ids, which are those of the
+ * imported models, is kept and named.
+ */
+export function patternsFrom(
+  names: readonly string[],
+  ids: readonly string[],
+): Carried<readonly string[]> {
+  const [possible, impossible] = partition([...new Set(names)], (name) => MODEL_PATTERN.test(name));
+  const value = possible.slice(0, MODEL_PATTERNS_MAX);
+  const others = possible.slice(MODEL_PATTERNS_MAX);
+  const unknown = value.filter((name) => !ids.some((id) => mayCallModel([name], id)));
+  const notes: string[] = [];
+  if (impossible.length > 0) {
+    notes.push(`its models ${impossible.join(", ")} cannot be named so here; not allowed`);
+  }
+  if (others.length > 0) {
+    const most = `a key may name ${MODEL_PATTERNS_MAX} models`;
+    notes.push(`${most}; not allowed are ${others.join(", ")}`);
+  }
+  if (unknown.length > 0) {
+    notes.push(`its models ${unknown.join(", ")} are allowed, but none of that name is imported`);
+  }
+  return { value, notes };
+}
+
+function partition(names: readonly string[], is: (name: string) => boolean): [string[], string[]] {
+  return [names.filter(is), names.filter((name) => !is(name))];
+}
+
+/** The models that both lists allow. */
+export function commonModels(one: ModelPatterns, other: ModelPatterns): ModelPatterns {
+  if (one === null || other === null) return one ?? other;
+  return [
+    ...one.filter((pattern) => mayCallModel(other, pattern)),
+    ...other.filter((pattern) => mayCallModel(one, pattern)),
+  ];
+}
+
+/** Returns a rate of a key; "nothing" if it lets no call through. `name` names it in the notes. */
+export function rateFrom(name: string, rate: unknown): Carried<number | null | "nothing"> {
+  if (rate === null || rate === undefined) return { value: null, notes: [] };
+  const whole = wholeOf(rate);
+  if (whole === null) return { value: null, notes: [`not carried over: ${name} ${rate}`] };
+  if (whole <= 0n) return { value: "nothing", notes: [] };
+  if (whole <= BigInt(RATE_MAX)) return { value: Number(whole), notes: [] };
+  return { value: RATE_MAX, notes: [`its ${name} of ${whole} is ${RATE_MAX} here, the most`] };
+}
+
+/** The smallest budget of each span. */
+export function smallestOfSpans(budgets: readonly PlannedBudget[]): readonly PlannedBudget[] {
+  const smallest = new Map<Span, PlannedBudget>();
+  for (const budget of budgets) {
+    const present = smallest.get(budget.span);
+    if (present === undefined || budget.amount < present.amount) smallest.set(budget.span, budget);
+  }
+  return [...smallest.values()];
+}
