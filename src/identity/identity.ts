@@ -376,14 +376,17 @@ export class Identity implements People, AttemptLimitsDeps {
     const network = ip === null || headers?.has(LOCAL_HEADER) ? null : signUpNetworkOf(ip);
     const device = deviceIn(headers);
     const info = this.#infoOf(headers);
+    const { languages } = this.config.brand();
+    // The name of the account is in this language.
+    if (headers !== null) {
+      await this.store.setFirstLanguage(personId, languageOf(headers, languages));
+    }
     const opened = await openFirstAccount(
       { database, random },
-      { personId, now: new Date(now()) },
+      { personId, now: new Date(now()), languages },
       (email) => this.#origin({ email, network, device }, info),
     );
     if (opened !== null) await onOpened(opened);
-    if (headers === null) return;
-    await this.store.setFirstLanguage(personId, languageOf(headers, this.config.brand().languages));
   }
 
   #infoOf(headers: Headers | null): ClientInfo | null {

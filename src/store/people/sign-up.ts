@@ -2,7 +2,9 @@
 // once (DESIGN section 7). All of it is one transaction, which a repeat does not change.
 
 import { eq } from "drizzle-orm";
+import { firstAccountName } from "../../core/account-name.ts";
 import type { RandomBytes } from "../../core/ids.ts";
+import { type OfferedLanguages, offeredLanguage } from "../../core/languages.ts";
 import {
   type AccountRef,
   bookFreeCredit,
@@ -34,6 +36,13 @@ interface SignUpDeps {
   readonly random: RandomBytes;
 }
 
+interface NewOwner {
+  readonly personId: string;
+  readonly now: Date;
+  /** The account is named in the one that the person keeps, or in the first one. */
+  readonly languages: OfferedLanguages;
+}
+
 /** One of the marks has had free credit. Undoes the marks of this attempt. */
 class AlreadyGranted extends Error {}
 
@@ -43,7 +52,7 @@ class AlreadyGranted extends Error {}
  */
 export async function openFirstAccount(
   { database, random }: SignUpDeps,
-  { personId, now }: { readonly personId: string; readonly now: Date },
+  { personId, now, languages }: NewOwner,
   origin: (email: string) => SignUpOrigin,
 ): Promise<AccountRef | null> {
   const [known] = await database.db
@@ -58,7 +67,8 @@ export async function openFirstAccount(
     const from = origin(email);
     const { actor } = from;
     const owner = person.name === "" ? email.slice(0, email.indexOf("@")) : person.name;
-    const name = `${owner}'s account`;
+    const language = offeredLanguage(person.language, languages) ?? languages[0];
+    const name = firstAccountName(owner, language);
     const row = await insertAccount(tx, { surface: "gateway", email, name }, { random, now });
     const grant = await takeGrant(tx, from, { account: row.number, now });
     if (grant === "granted") await bookFreeCredit(tx, row.number, { now });

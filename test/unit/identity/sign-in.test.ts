@@ -31,6 +31,19 @@ describe("signing up with a password", () => {
     expect(free).toBe(5_000_000_000n as never);
   });
 
+  test.each([
+    ["de-AT,de;q=0.9", "Konto von Ada"],
+    ["zh-CN", "Ada 的账户"],
+    ["fr-FR", "Ada's account"],
+  ])("names the account in the language of the browser: %s", async (accepted, name) => {
+    const reader = lab.visitor();
+    const email = `reader-${accepted.slice(0, 2)}@example.com`;
+    const token = await reader.askForAccount(email);
+    await reader.auth("/sign-up/verify", { token }, { "accept-language": accepted });
+    const all = await lab.stores.accounts.list();
+    expect(all.find((account) => account.email === email)?.name).toBe(name);
+  });
+
   test("a link works once", async () => {
     const bob = lab.visitor();
     const token = await bob.askForAccount("bob@example.com");
