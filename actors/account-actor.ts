@@ -445,7 +445,8 @@ function ratesNow(key: AccessKey, { requestsPerMinute }: Tier, nowMs: number) {
 
 /** The part of an attempt that decides access. */
 function accessCall({ call: { clientIp }, terms }: Asking, nowMs: number): AccessCall {
-  const { scope, service, standIns, refusal, isOpen, isBrief } = terms;
+  const { scope, service, standIns, refusal, isOpen, bound } = terms;
   const model = service === "models" ? terms.model : null;
-  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen, isBrief };
+  const isFree = bound === ZERO;
+  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen, isFree };
 }

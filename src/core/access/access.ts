@@ -183,8 +183,8 @@ export interface AccessCall extends ModelCall {
   readonly nowMs: number;
   /** True for a call that needs no key: only a revoked, disabled or ended key is refused. */
   readonly isOpen?: boolean | undefined;
-  /** True for a call that costs nothing and ends at once: a key that is paused may make it. */
-  readonly isBrief?: boolean | undefined;
+  /** True for a call that costs nothing: a key that is paused may make it. */
+  readonly isFree?: boolean | undefined;
 }
 
 /**
@@ -218,8 +218,8 @@ function keyRefusal(key: AccessKey, tier: Tier, call: AccessCall): AccessDecisio
 }
 
 /** A refusal of the call itself comes before a pause, as before the budgets. */
-function pauseOf({ measures }: AccessKey, { nowMs, isBrief, refusal }: AccessCall) {
-  if (isBrief === true || refusal !== undefined) return null;
+function pauseOf({ measures }: AccessKey, { nowMs, isFree, refusal }: AccessCall) {
+  if (isFree === true || refusal !== undefined) return null;
   return pauseRefusal(measures, nowMs);
 }
 

@@ -13,6 +13,7 @@ import { jsonReply, moderationOf } from "../../support/fakes/fake-vectors.ts";
 import { startWireServer } from "../../support/fakes/wire/wire-server.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
+import { act } from "../../support/stores/burn-lab.ts";
 
 const server = await shared(startWireServer());
 const providers = [providerAt(server.url, { name: "ai" })];
@@ -106,6 +107,13 @@ test("without a model the first one that the key allows answers, and then others
   expect(await ask()).toBe("moderator");
   await change(account, ["none-of-these"]);
   expect(await ask()).toBe(403);
+});
+
+test("a key that a burn-rate rule paused has them, as they cost nothing", async () => {
+  const account = await api.account();
+  await act(api.parts.stores, account);
+  server.queue(jsonReply(moderationOf()));
+  expect((await api.postTo(PATH, account, { input: "A fare" })).status).toBe(200);
 });
 
 test("each counts in the window of the key, and is refused when that is full", async () => {
