@@ -63,16 +63,16 @@ export async function watchBurnRates(deps: BurnWatchDeps): Promise<number> {
   const ofOperator = deps.ofOperator();
   const now = new Date(deps.now());
   await sampleSpending(database, { now, isEveryKey: ofOperator.length > 0 });
-  const changed = [...(await endAlarms(database, now))];
+  const changed = new Map((await endAlarms(database, now)).map(({ id, bucket }) => [id, bucket]));
   let fired = 0;
   for (const breach of await findBreaches(database, { now, ofOperator })) {
     const account = await raiseAlarm(database, breach, { now, also: noticesOf(deps, breach, now) });
     if (account === null) continue;
     fired += 1;
     deps.onAlarm(breach.action);
-    if (breach.action !== "alert") changed.push(account);
+    if (breach.action !== "alert") changed.set(account.id, account.bucket);
   }
-  for (const { id, bucket } of changed) {
+  for (const [id, bucket] of changed) {
     await applyChangesNow(
       () => deps.accounts.of(id, bucket),
       (error) => deps.onDelayed(id, error),

@@ -203,9 +203,10 @@ type AlarmNotices = (
 ) => Promise<void>;
 
 /**
- * Ends the measures whose time is over, and lets the rules fire again whose breach is: the key
- * spends less than half of the threshold, or the measure has ended by itself (D-886). Returns the
- * accounts whose access document changed.
+ * Ends the measures whose time is over, and lets the rules fire again whose breach is. A breach
+ * with a measure is over when that ends by itself; one without, or whose measure people ended, when
+ * the key spends less than half of the threshold (D-886). So a rule has at most one measure against
+ * a key. Returns the accounts whose access document changed.
  */
 export async function endAlarms(database: Database, now: Date): Promise<readonly AccountRef[]> {
   const { db, sql } = database;
@@ -213,8 +214,10 @@ export async function endAlarms(database: Database, now: Date): Promise<readonly
   await sql`
     WITH ${spendingOf(database, now)}
     UPDATE burn_alarms a SET over_at = ${at}::timestamptz
-    WHERE a.over_at IS NULL AND (a.ends_at <= ${at}::timestamptz OR NOT EXISTS (
-      SELECT FROM spending s WHERE s.key = a.key AND s.spent * 2 >= a.threshold))`;
+    WHERE a.over_at IS NULL AND CASE
+      WHEN coalesce(a.ended_at, a.ends_at) = a.ends_at THEN a.ends_at <= ${at}::timestamptz
+      ELSE NOT EXISTS (
+        SELECT FROM spending s WHERE s.key = a.key AND s.spent * 2 >= a.threshold) END`;
   const isOver = and(
     isNull(burnAlarms.endedAt),
     lt(burnAlarms.endsAt, new Date(now.getTime() + 1)),

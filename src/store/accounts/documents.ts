@@ -1,6 +1,6 @@
 // Builds access documents from accounts, payments and keys that are not revoked.
 
-import { and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../../core/access/access.ts";
 import type { StoredBudget } from "../../core/access/budgets.ts";
 import type { StoredKeyLimits } from "../../core/access/key-limits.ts";
@@ -159,17 +159,21 @@ interface LastingMeasure {
   readonly endsAt: Date | null;
 }
 
-/** The measures against keys of accounts. Each counts until its end, by the clock of Redis. */
+/**
+ * The measures against keys of accounts: of each key the longest pause, and the slower rate with
+ * the fewest requests. Each counts until its end, by the clock of Redis; the version that its end
+ * makes has the next one.
+ */
 async function readMeasures(
   tx: Queries,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, readonly LastingMeasure[]>> {
-  const { account, key, requestsPerMinute, endsAt, endedAt, number } = burnAlarms;
+  const { account, key, action, requestsPerMinute, endsAt, endedAt } = burnAlarms;
   const rows = await tx
-    .select({ account, key, requestsPerMinute, endsAt })
+    .selectDistinctOn([key, action], { account, key, requestsPerMinute, endsAt })
     .from(burnAlarms)
     .where(and(isAnyOf(account, numbers), isNotNull(endsAt), isNull(endedAt)))
-    .orderBy(asc(number));
+    .orderBy(asc(key), asc(action), asc(requestsPerMinute), desc(endsAt));
   return Map.groupBy(rows, (row) => row.account);
 }
 

@@ -9,7 +9,10 @@ import type { Database } from "./database.ts";
 export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
 
 /** A transaction of drizzle, or its pool: for a function that needs no transaction. */
-export type Queries = Pick<Database["db"], "select" | "insert" | "update" | "delete" | "execute">;
+export type Queries = Pick<
+  Database["db"],
+  "select" | "selectDistinctOn" | "insert" | "update" | "delete" | "execute"
+>;
 
 /** A transaction of the driver, in tagged SQL. */
 export type SqlTransaction = TransactionSql<{ bigint: bigint }>;

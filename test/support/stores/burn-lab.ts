@@ -34,6 +34,8 @@ export async function giveRule(
 
 export interface BurnWorker {
   readonly alarms: string[];
+  /** The accounts whose changes were applied. */
+  readonly applied: string[];
   check(): Promise<number>;
 }
 
@@ -44,9 +46,15 @@ export function burnWorker(
   ofOperator: readonly BurnTerms[] = [],
 ): BurnWorker {
   const alarms: string[] = [];
+  const applied: string[] = [];
   const deps: BurnWatchDeps = {
     database,
-    accounts,
+    accounts: {
+      of(accountId, bucket) {
+        applied.push(accountId);
+        return accounts.of(accountId, bucket);
+      },
+    },
     ofOperator: () => ofOperator,
     brand: () => DEFAULT_BRAND,
     origin: "https://farebox.example",
@@ -56,7 +64,7 @@ export function burnWorker(
     },
     onAlarm: (action) => alarms.push(action),
   };
-  return { alarms, check: () => watchBurnRates(deps) };
+  return { alarms, applied, check: () => watchBurnRates(deps) };
 }
 
 /** Has a rule act against a key now, without any spending. */

@@ -2,9 +2,12 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import { resumeKey } from "../../../src/accounts/burn-rates.ts";
+import type { StoredDocument } from "../../../src/core/access/access.ts";
 import type { BurnTerms } from "../../../src/core/access/burn-rules.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/durations.ts";
+import { endMeasures, listLasting } from "../../../src/store/accounts/burn-alarms.ts";
 import { removeBurnRule } from "../../../src/store/accounts/burn-rules.ts";
+import { readDocument } from "../../../src/store/accounts/documents.ts";
 import { openMailbox } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
@@ -100,8 +103,8 @@ test("a paused key is refused with 402 key_paused until the pause ends by itself
   );
   const other = world.process().of(account.id, account.bucket);
   expect(await other.admit(ask(account.keyId, usd("0.1")))).toMatchObject({ verdict: "refused" });
-  expect(await verdict(account, usd("0"), { isBrief: true })).toBe("admitted");
-  expect(await verdict(account, usd("0"), { scope: null })).toBe("admitted");
+  expect(await verdict(account, usd("0"))).toBe("admitted");
+  expect(await verdict(account, usd("0.1"), { scope: null })).toBe("admitted");
   await pass(10 * MINUTE_MS);
   expect(await verdict(account, usd("0.1"))).toBe("admitted");
   expect(first.alarms).toEqual(["pause"]);
@@ -120,6 +123,47 @@ test("a slowed key makes fewer requests, and the refusal says until when", async
   });
 });
 
+test("a rule has one measure against a key, however often the key spends fast", async () => {
+  const terms = { action: "slow", requestsPerMinute: 1_000, minutes: 10_080 } as const;
+  const account = await withRule(terms);
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  for (let burst = 0; burst < 3; burst += 1) {
+    expect(await pass(6 * MINUTE_MS)).toBe(0);
+    await spend(account, "1");
+    expect(await pass(10 * SECOND_MS)).toBe(0);
+  }
+  expect(await listLasting(database, account.row.number)).toHaveLength(1);
+});
+
+test("of many measures against a key the strictest count, and are applied once", async () => {
+  const account = await withRule({ minutes: 10 });
+  await giveRule(world, account, { minutes: 60 });
+  await giveRule(world, account, { action: "slow", requestsPerMinute: 5, minutes: 90 });
+  await giveRule(world, account, { action: "slow", requestsPerMinute: 3, minutes: 20 });
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(4);
+  expect(first.applied).toEqual([account.id]);
+  const in60 = nowMs + 60 * MINUTE_MS;
+  expect(await measuresOf(account)).toEqual([
+    [0, in60],
+    [3, nowMs + 20 * MINUTE_MS],
+  ]);
+  const in90 = nowMs + 90 * MINUTE_MS;
+  await pass(20 * MINUTE_MS);
+  expect(await measuresOf(account)).toEqual([
+    [0, in60],
+    [5, in90],
+  ]);
+});
+
+/** The measures against the key of an account in its access document. */
+async function measuresOf({ id }: TestAccount) {
+  const read = await readDocument(database.db, id);
+  const { keys }: StoredDocument = JSON.parse(read?.document ?? "");
+  return keys[0]?.burn;
+}
+
 test("people end a pause themselves, and the same breach does not fire again", async () => {
   const account = await withRule();
   await spend(account, "1");
@@ -137,6 +181,20 @@ test("people end a pause themselves, and the same breach does not fire again", a
   expect(await pass(6 * MINUTE_MS)).toBe(0);
   await spend(account, "1");
   expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("a breach that people let go on does not fire again at the end of its pause", async () => {
+  const account = await withRule({ minutes: 10 });
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  const { row, keyId } = account;
+  const ended = { account: row.number, keyId, now: new Date(nowMs), also };
+  expect(await endMeasures(database, ended)).toBe(true);
+  await account.actor.configure();
+  for (let part = 0; part < 8; part += 1) {
+    await spend(account, "0.5");
+    expect(await pass(2 * MINUTE_MS)).toBe(0);
+  }
 });
 
 test("holder and receivers are notified, and the account has a line", async () => {
