@@ -58,6 +58,7 @@ export const applicationResponse = endpoint({
     "messages_required",
     "model_not_found",
     "upstream_unreachable",
+    "search_unavailable",
   ],
   errorForm: openAiError,
   examples: responsesExamples(AUTO_MODEL, GUIDE_MODEL, {

@@ -49,6 +49,8 @@ export interface Call extends AskingCall {
   run: AskingCall["run"];
   markers: AskingCall["markers"];
   partOf?: AskingCall["partOf"];
+  /** The monotonic time at which its stream ends; left out for the usual time after its begin. */
+  endsAtMs?: number;
   ahead: AskingCall["ahead"];
 }
 

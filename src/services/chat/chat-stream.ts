@@ -18,7 +18,7 @@ import { CONTENT_FILTER, LENGTH } from "./protocols/openai/finish-reason.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./protocols/provider.ts";
 import { costOf, type ServedBy, servedOutcome } from "./served-model.ts";
 import { StreamCost } from "./stream-cost.ts";
-import type { StreamEvent } from "./stream-event.ts";
+import type { EndedStream, StreamEvent } from "./stream-event.ts";
 import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
@@ -40,11 +40,6 @@ export interface ChatStreamParts extends ServedBy {
   readonly maxTokens: number;
 }
 
-interface StreamResult {
-  readonly usage: ChatUsage;
-  readonly settlement: Settlement;
-}
-
 export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   readonly #deps: ChatCallDeps;
   readonly #parts: ChatStreamParts;
@@ -64,7 +59,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   /** The time of the last event's delivery, or of the stream's start. */
   #deliveredMs: number;
   #callOffWatch: (() => void) | null = null;
-  #result: Promise<StreamResult> | null = null;
+  #result: Promise<EndedStream> | null = null;
   #isOver = false;
   #taker: Taker<StreamEvent> | null = null;
   /** Cuts the connection, because the client does not read. */
@@ -187,9 +182,10 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   }
 
   async #afterInterruption(): Promise<StreamEvent | null> {
-    await this.#result;
+    const ended = await this.#result;
     const error = this.#parts.interruption.reason?.error;
-    return error ? { kind: "error", error } : null;
+    if (!error) return null;
+    return { kind: "error", error, ...(ended !== null && { ended }) };
   }
 
   async #complete(): Promise<StreamEvent> {
@@ -216,8 +212,8 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   async #breakOff(error: ApiError): Promise<StreamEvent> {
     const { requestId } = this.#parts.call;
     this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
-    await this.#finish(error.code, () => this.#usage.streamed());
-    return { kind: "error", error };
+    const ended = await this.#finish(error.code, () => this.#usage.streamed());
+    return { kind: "error", error, ended };
   }
 
   /** Ends the call at once, even if the upstream is still sending or the client does not read. */
@@ -233,7 +229,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   #finish(
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
-  ): Promise<StreamResult> {
+  ): Promise<EndedStream> {
     this.#result ??= this.#settle(errorCode, countUsage);
     return this.#result;
   }
@@ -241,7 +237,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   async #settle(
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
-  ): Promise<StreamResult> {
+  ): Promise<EndedStream> {
     const { call, model, hold, room, interruption, turn } = this.#parts;
     this.#callOffWatch?.();
     interruption.stopListening();
@@ -281,7 +277,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   #watch(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     const idleAtMs = this.#deliveredMs + CHAT.streamIdleMs;
-    const endsAtMs = this.#openedMs + CHAT.streamMaxMs;
+    const endsAtMs = this.#parts.call.endsAtMs ?? this.#openedMs + CHAT.streamMaxMs;
     if (nowMs >= endsAtMs) this.#parts.interruption.interrupt(TOO_LONG);
     else if (nowMs >= idleAtMs) {
       this.#parts.interruption.interrupt(

@@ -15,7 +15,7 @@ import { reachOf } from "./request-tier.ts";
 import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
 
 /** A reply of fewer tokens, or than one image, is of no use, unless its caller asks for so few. */
-const USEFUL_TOKENS = 16;
+export const USEFUL_TOKENS = 16;
 
 /**
  * The call with the output limit that fits the cap of its caller, for the models that can be of

@@ -4,6 +4,12 @@ import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
 import type { ChatDelta, ChatUsage } from "./protocols/provider.ts";
 
+/** A stream that is settled. */
+export interface EndedStream {
+  readonly usage: ChatUsage;
+  readonly settlement: Settlement;
+}
+
 export type StreamEvent =
   | {
       readonly kind: "deltas";
@@ -19,4 +25,9 @@ export type StreamEvent =
     }
   | { readonly kind: "thinking" }
   /** The stream broke off. The part that was sent is charged. */
-  | { readonly kind: "error"; readonly error: ApiError };
+  | {
+      readonly kind: "error";
+      readonly error: ApiError;
+      /** The usage and the settlement of that part. */
+      readonly ended?: EndedStream;
+    };

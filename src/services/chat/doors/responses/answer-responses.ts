@@ -29,8 +29,8 @@ type Context = EndpointContext<ChatDeps>;
 
 /** The calls that a body can become. */
 export interface PreparedResponse {
-  /** Without search; null if the request forces a search. */
-  readonly plain: ResponsesCall | null;
+  /** Makes the call without search; null if the request forces a search. */
+  readonly plain: () => ResponsesCall | null;
   /** With a function in place of the tool for search; null if the model cannot search. */
   readonly searching: { readonly response: ResponsesCall; readonly plan: SearchPlan } | null;
 }
@@ -42,13 +42,18 @@ export function prepareResponses(
   choose: ChooseModels,
 ): PreparedResponse {
   const plan = searchPlan(context, fields);
-  if (plan === null) return { plain: toResponsesCall(context, fields, choose), searching: null };
+  if (plan === null) {
+    const plain = toResponsesCall(context, fields, choose);
+    return { plain: () => plain, searching: null };
+  }
   if (plan instanceof ApiError) {
-    return { plain: without(toResponsesCall(context, fields, choose), plan), searching: null };
+    const plain = plainCall(context, fields, choose);
+    if (plain === null) throw plan;
+    return { plain: () => without(plain, plan), searching: null };
   }
   const asked = toResponsesCall(context, plan.fields, choose);
   const response = { ...asked, fields, ignored: [...asked.ignored, ...plan.ignored] };
-  return { plain: plainCall(context, fields, choose), searching: { response, plan } };
+  return { plain: () => plainCall(context, fields, choose), searching: { response, plan } };
 }
 
 /** The call without search; null if the request forces one, for its body is in order otherwise. */
@@ -80,13 +85,14 @@ type Result = SettledResponse | BegunStream;
 /** Runs a call, whole or streamed. */
 export async function runResponses(
   context: Context,
-  { plain, searching }: PreparedResponse,
+  { plain: toPlain, searching }: PreparedResponse,
 ): Promise<Result> {
-  if (searching === null) return await runPlain(context, ofBody(plain));
+  if (searching === null) return await runPlain(context, ofBody(toPlain()));
   const { response, plan } = searching;
   const { deps, call, model } = context;
   const refusal = await searchRefusal(context, plan);
   if (refusal === null) return await runSearching(context, response, plan);
+  const plain = toPlain();
   if (plain !== null) return await runPlain(context, without(plain, refusal));
   return await refuse(deps.calls, call, { scope: "models", service: "models", model, refusal });
 }

@@ -49,6 +49,7 @@ export const responses = endpoint({
     "messages_required",
     "model_not_found",
     "upstream_unreachable",
+    "search_unavailable",
     "too_many_streams",
   ],
   errorForm: openAiError,

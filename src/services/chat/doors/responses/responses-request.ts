@@ -21,7 +21,7 @@ import {
 } from "./responses-body.ts";
 import { forwardedBody, unservedIncludes } from "./responses-fields.ts";
 import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
-import { shownSearch } from "./search/shown-search.ts";
+import { shownSearches } from "./search/shown-search.ts";
 import { type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
 
 /** A request, with the tools by the names that its caller knows. */
@@ -41,7 +41,7 @@ interface CountedInput extends ReadRequest<CountedRequest> {
 
 /** The conversation and the tools. Throws an `invalid_parameter` that names the field. */
 export function toCountedInput(fields: InputFields, open: OpenId): CountedInput {
-  const items = itemsOf(fields.input, open).flatMap(shownSearch);
+  const items = shownSearches(itemsOf(fields.input, open));
   const messages = toChatMessages(fields.instructions ?? "", items);
   const tools = servedTools([
     { tools: fields.tools ?? [], param: "tools" },

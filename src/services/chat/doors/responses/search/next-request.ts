@@ -1,6 +1,6 @@
 // Builds the request of the next round: what the model said, and what its searches found.
 
-import type { Json } from "../../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
 import type { ChatRequest } from "../../../protocols/provider.ts";
 import type { RoundReply } from "./round-reply.ts";
 import { SEARCH_NAME, type Searched } from "./search-words.ts";
@@ -49,12 +49,21 @@ function nextOwn(own: Own, reply: RoundReply, outputs: readonly Output[]): Own {
     body: {
       ...own.body,
       input: [...before, ...items, ...told],
-      ...(choice !== undefined && { tool_choice: "auto" }),
+      ...(choice !== undefined && { tool_choice: unforced(choice) }),
     },
     hiddenTokensMax:
       (own.hiddenTokensMax ?? 0) +
       hidden.reduce((sum, item) => sum + Buffer.byteLength(JSON.stringify(item)), 0),
   };
+}
+
+/** A forced search was made; the tools that the caller allows stay the same. */
+function unforced(choice: unknown): unknown {
+  return isAllowed(choice) ? { ...choice, mode: "auto" } : "auto";
+}
+
+function isAllowed(choice: unknown): choice is Json & { readonly tools: readonly Json[] } {
+  return isObject(choice) && choice.type === "allowed_tools" && Array.isArray(choice.tools);
 }
 
 /** The request whose model cannot search any more. */
@@ -72,7 +81,11 @@ export function withoutSearch(request: ChatRequest): ChatRequest {
 
 function ownWithoutSearch(body: Own["body"]): Own["body"] {
   const left = without(body.tools);
-  return left.length === 0 ? { ...body, tool_choice: "none" } : { ...body, tools: left };
+  const { tool_choice: choice } = body;
+  const allowed = isAllowed(choice) ? without(choice.tools) : null;
+  if (left.length === 0 || allowed?.length === 0) return { ...body, tool_choice: "none" };
+  if (allowed === null) return { ...body, tools: left };
+  return { ...body, tools: left, tool_choice: { ...(choice as Json), tools: allowed } };
 }
 
 function without(tools: unknown): readonly Json[] {

@@ -2,7 +2,8 @@
 
 import type { Settlement } from "../../../../../../actors/account.ts";
 import { clientLeft, type Settled } from "../../../../../calls/settling.ts";
-import { type ApiError, toApiError } from "../../../../../core/errors.ts";
+import { wait } from "../../../../../core/clock.ts";
+import type { ApiError } from "../../../../../core/errors.ts";
 import { ZERO } from "../../../../../core/money/money.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
 import type { EndpointContext } from "../../../../../http/endpoint.ts";
@@ -10,6 +11,7 @@ import { isObject } from "../../../../../upstream/upstream-http.ts";
 import { type CountedReply, completeChat, openChatStream } from "../../../chat.ts";
 import type { ChatStream } from "../../../chat-stream.ts";
 import { defaultLimit, type OutputLimit } from "../../../default-limit.ts";
+import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
 import type { ChatDeps } from "../../completions/answer-chat.ts";
 import {
   endOf,
@@ -48,10 +50,13 @@ export async function openSearching(
   const limit = await limitRound(context, response, rounds);
   const open = async (): Promise<ChatStream> => {
     if (!rounds.isFirst) await limitRound(context, response, rounds);
-    const { call, chat } = rounds.current;
-    return await openChatStream(calls, call, chat);
+    return await afterOthers(context, rounds, () => {
+      const { call, chat } = rounds.current;
+      return openChatStream(calls, call, chat);
+    });
   };
-  return { stream: new SearchStream({ rounds, first: await open(), open }), limit };
+  const { clock } = calls;
+  return { stream: new SearchStream({ rounds, clock, first: await open(), open }), limit };
 }
 
 /** Runs all rounds. A failure before anything is charged is the refusal of the call. */
@@ -69,7 +74,7 @@ export async function completeSearching(
     const { charged } = rounds.total.settlement;
     if (charged === ZERO) throw error;
     // The calls before are charged, so the caller gets what they came to.
-    return { reply: writer.failed(toApiError(error)), charged, isFailure: true };
+    return { reply: writer.failed(rounds.reasonOf(error)), charged, isFailure: true };
   }
   await rounds.end();
   return { reply: writer.whole(), charged: rounds.total.settlement.charged };
@@ -87,11 +92,15 @@ async function runRounds(
 ): Promise<void> {
   for (;;) {
     const limit = await limitRound(context, response, rounds);
-    const round = await completeRound(context, rounds);
+    const round = await afterOthers(context, rounds, () => completeRound(context, rounds));
     rounds.ended({ usage: round.counted.usage, settlement: round.settlement });
     const reply = new RoundReply();
     reply.takeWhole(round.counted.reply);
     writer.round(round.counted, limit);
+    if (rounds.isCut(reply)) {
+      writer.cut();
+      return;
+    }
     const isLast = !rounds.isContinued(reply);
     const results: Searched[] = [];
     for (const call of reply.searches) {
@@ -101,6 +110,26 @@ async function runRounds(
     }
     if (isLast) return;
     rounds.next(reply, results);
+  }
+}
+
+/** Runs a round, which waits while other calls of the same caller leave no place for it. */
+async function afterOthers<Result>(
+  { deps }: Context,
+  rounds: SearchRounds,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  let waitedMs = 0;
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      const waitMs = rounds.retryMs(error, waitedMs);
+      if (waitMs === null) throw error;
+      await wait(deps.calls, waitMs);
+      waitedMs += waitMs;
+      rounds.again();
+    }
   }
 }
 
@@ -145,6 +174,7 @@ class ResponseWriter {
   #meta: ResponseMeta | null = null;
   #items: SearchItems | null = null;
   #last: CountedReply | null = null;
+  #isCut = false;
 
   constructor(context: Context, response: ResponsesCall, rounds: SearchRounds) {
     this.#context = context;
@@ -166,13 +196,18 @@ class ResponseWriter {
     this.#items?.searched(search, isLast);
   }
 
+  /** The output limit ends the response before its searches. */
+  cut(): void {
+    this.#isCut = true;
+  }
+
   whole(): string {
     const { meta, items, last } = this.#parts;
     items.end();
     const { body, choices } = last.reply;
-    const end = endOf(meta, choices[0]?.finish_reason ?? null);
-    const head =
-      body === undefined ? { ...responseHead(meta), ...end } : passedResponse(meta, body);
+    const end = endOf(meta, this.#isCut ? LENGTH : (choices[0]?.finish_reason ?? null));
+    const own = body === undefined ? responseHead(meta) : passedResponse(meta, body);
+    const head = body === undefined || this.#isCut ? { ...own, ...end } : own;
     return this.#json(meta, items, head);
   }
 

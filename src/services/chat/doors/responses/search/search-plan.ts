@@ -59,9 +59,10 @@ export function searchPlan(
   });
   if (searches === null || searches instanceof ApiError) return searches;
   if (deps.pauses.isPaused("search")) {
-    return new ApiError("search_unavailable", "Search is paused");
+    const retryAfterSeconds = PAUSED_SECONDS;
+    return new ApiError("search_unavailable", "Search is paused", { retryAfterSeconds });
   }
-  if (tools.some((one) => one.type !== "namespace" && "name" in one && one.name === SEARCH_NAME)) {
+  if (listsOf(fields).some((list) => list.some(isNamedSearch))) {
     return new ApiError("invalid_parameter", `A function has the name ${SEARCH_NAME}`);
   }
   return {
@@ -79,6 +80,22 @@ export function searchPlan(
     hasSources: include?.includes(SOURCES) === true,
     hasResults: include?.includes(RESULTS) === true,
   };
+}
+
+/** A pause may end at any time. */
+const PAUSED_SECONDS = 60;
+
+/** The tools of the request, and those that its items bring. */
+function listsOf({ tools, input }: ResponsesFields): readonly (readonly ToolFields[])[] {
+  const items = typeof input === "string" ? [] : input;
+  const brought = items.flatMap((item) => (item.type === "additional_tools" ? [item.tools] : []));
+  return [tools ?? [], ...brought];
+}
+
+/** True if a call of the tool could be taken for one of our search: in a namespace, too. */
+function isNamedSearch(tool: ToolFields): boolean {
+  if (tool.type === "namespace") return tool.tools.some(({ name }) => name === SEARCH_NAME);
+  return "name" in tool && tool.name === SEARCH_NAME;
 }
 
 /** The names with the reason why the request does without the tool. */

@@ -23,12 +23,15 @@ import { sumOfUsages } from "../../../../../core/money/usage.ts";
 import type { EndpointContext } from "../../../../../http/endpoint.ts";
 import type { ChatCall } from "../../../chat-admission.ts";
 import { REPLY_MS } from "../../../disconnect-grace.ts";
+import { USEFUL_TOKENS } from "../../../max-cost.ts";
 import type { ChatUsage, ToolCall } from "../../../protocols/provider.ts";
+import { TOO_LONG } from "../../../stream-interruptions.ts";
 import type { ChatDeps } from "../../completions/answer-chat.ts";
+import { isPaused } from "../../completions/chat-request.ts";
 import { nextRequest, withoutSearch } from "./next-request.ts";
 import type { RoundReply } from "./round-reply.ts";
 import type { SearchPlan } from "./search-plan.ts";
-import { failed, found, queryIn, SEARCH_NAME, type Searched } from "./search-words.ts";
+import { failed, found, NO_SEARCH, queryIn, SEARCH_NAME, type Searched } from "./search-words.ts";
 
 type Context = EndpointContext<ChatDeps>;
 
@@ -53,6 +56,9 @@ export interface PaidCall {
 
 /** The rounds of a response beside one for each search: to answer, and to be told to answer. */
 const ROUNDS_BESIDES = 2;
+/** Refusals that other calls of the same caller cause. They may be over soon. */
+const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_limit_exceeded"]);
+const WAIT_MAX_MS = 60_000;
 /** Longer than a response may take. */
 const RESPONSE_MS = CHAT.streamMaxMs + 5 * 60_000;
 /** Refusals for the idempotency key. Then another request has it, or none may have it. */
@@ -98,7 +104,8 @@ export class SearchRounds {
   /** Set if the caller may repeat the request: all calls share its idempotency key. */
   readonly #whole: WholeResponse | null;
   #callOff: (() => void) | null = null;
-  readonly #maxCost: NanoUsd | null;
+  /** One time for all rounds. */
+  readonly #endsMs: number;
   readonly #ended: (EndedRound & { readonly requestId: string })[] = [];
   readonly #ofSearch: Call[] = [];
   #left: number;
@@ -123,8 +130,8 @@ export class SearchRounds {
     const hasGrace = this.#whole !== null && !chat.stream;
     if (!hasGrace) this.#signal = AbortSignal.any([call.signal, this.#signal]);
     else whenAborted(call.signal, () => this.#leaveLater());
-    this.#maxCost = call.maxCost === null ? null : subtract(call.maxCost, plan.searches.bound);
-    call.maxCost = this.#maxCost;
+    this.#endsMs = context.deps.calls.clock.monotonicMs() + CHAT.streamMaxMs;
+    if (chat.stream) call.endsAtMs = this.#endsMs;
   }
 
   /** The call of the current round, and its request. */
@@ -191,15 +198,15 @@ export class SearchRounds {
     if (this.#left === 0) return failed(query, "no further search is allowed; answer without");
     this.#left -= 1;
     const searches = await this.#open();
-    if (searches instanceof ApiError) return failed(query, searches.message);
+    if (searches instanceof ApiError) return failed(query, NO_SEARCH);
     try {
       return found(query, await searches.find(query));
     } catch (thrown) {
       if (this.hasLeft) throw thrown;
       const { deps, call } = this.#context;
-      const { code, message, cause: err } = toApiError(thrown);
+      const { code, cause: err } = toApiError(thrown);
       deps.calls.log.warn({ requestId: call.requestId, code, err }, "A search of a model failed");
-      return failed(query, message);
+      return failed(query, NO_SEARCH);
     }
   }
 
@@ -207,15 +214,23 @@ export class SearchRounds {
   isContinued(reply: RoundReply): boolean {
     if (reply.searches.length === 0 || reply.hasOtherCalls) return false;
     // A model may go on asking for searches that it is not allowed.
-    return this.#outputLeft > 0 && this.#ended.length <= this.plan.searches.most + ROUNDS_BESIDES;
+    return this.#hasOutputLeft && this.#ended.length < this.#roundsMax;
+  }
+
+  /** True if the output limit leaves no answer to these searches, which are then not made. */
+  isCut(reply: RoundReply): boolean {
+    return reply.searches.length > 0 && !reply.hasOtherCalls && !this.#hasOutputLeft;
   }
 
   /** Begins the next round, in which the model reads the results. */
   next(reply: RoundReply, results: readonly Searched[]): void {
-    this.#call = this.#newCall(this.#maxCostLeft);
+    if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
+    this.#checkPauses();
+    this.again();
     const { textBound: _, isCostCapped: __, ...chat } = this.#chat;
     const request = nextRequest(this.#chat.request, reply, results);
-    const isUsedUp = this.#left === 0 || this.#refusal !== null;
+    const isLast = this.#ended.length + 1 >= this.#roundsMax;
+    const isUsedUp = this.#left === 0 || this.#refusal !== null || isLast;
     const { max_output_tokens: most } = this.plan.fields;
     this.#chat = {
       ...chat,
@@ -224,6 +239,33 @@ export class SearchRounds {
         maxTokens: most ? this.#outputLeft : request.maxTokens,
       },
     };
+  }
+
+  /** The current round is asked for anew, as a call of its own. */
+  again(): void {
+    this.#call = this.#newCall(this.#maxCostLeft);
+  }
+
+  /**
+   * How long a round after the first waits before it is asked for again, whose caller has other
+   * calls under way; null if it is not. `waitedMs`: the waits until now.
+   */
+  retryMs(error: unknown, waitedMs: number): number | null {
+    if (this.isFirst || this.hasLeft || !(error instanceof ApiError)) return null;
+    const { code, retryAfterSeconds } = error;
+    if (!OTHERS_FIRST.has(code) || retryAfterSeconds === undefined) return null;
+    const waitMs = Math.max(retryAfterSeconds * 1_000, waitedMs);
+    return waitedMs + waitMs <= WAIT_MAX_MS ? waitMs : null;
+  }
+
+  /** The error that ends the response. It names the caller's cap, not what is left of it. */
+  reasonOf(thrown: unknown): ApiError {
+    const error = toApiError(thrown);
+    const { maxCost } = this.#context.call;
+    if (error.code !== "max_cost_exceeded" || this.isFirst || maxCost === null) return error;
+    const left = toDecimal(this.#maxCostLeft ?? ZERO);
+    const cap = `The $${toDecimal(maxCost)} of x-svc-max-cost-usd`;
+    return new ApiError(error.code, `${cap} leave $${left} for a further round: too little`);
   }
 
   /** The current request has this output limit. */
@@ -271,8 +313,9 @@ export class SearchRounds {
   }
 
   async #open(): Promise<OpenToolSearch | ApiError> {
-    if (this.#searches !== null) return this.#searches;
+    this.#refusal ??= this.#refusalNow();
     if (this.#refusal !== null) return this.#refusal;
+    if (this.#searches !== null) return this.#searches;
     const call = this.#newCall(null);
     try {
       this.#searches = await this.plan.searches.open(this.#context.deps.calls, call);
@@ -285,6 +328,33 @@ export class SearchRounds {
       if (KEY_REFUSALS.has(this.#refusal.code)) throw this.#refusal;
       return this.#refusal;
     }
+  }
+
+  /** Why there is no search any more; null if there is (D-946). */
+  #refusalNow(): ApiError | null {
+    const { deps, call } = this.#context;
+    if (deps.pauses.isPaused("search")) {
+      return new ApiError("search_unavailable", "Search is paused");
+    }
+    const left = this.#maxCostLeft;
+    const last = this.#ended.at(-1)?.settlement.charged ?? ZERO;
+    const { bound } = this.plan.searches;
+    // The answer probably costs as much as the round before.
+    if (this.#searches !== null || left === null || add(bound, last) <= left) return null;
+    const cap = `The $${toDecimal(call.maxCost ?? ZERO)} of x-svc-max-cost-usd`;
+    const message = `${cap} leave $${toDecimal(left)}, too little for searches and an answer`;
+    return new ApiError("max_cost_exceeded", message);
+  }
+
+  #checkPauses(): void {
+    const { pauses } = this.#context.deps;
+    const [model] = this.#chat.models;
+    if (!this.#chat.models.every(({ id }) => isPaused(pauses, id))) return;
+    throw new ApiError("model_unavailable", `The model ${model.id} is paused`);
+  }
+
+  get #roundsMax(): number {
+    return this.plan.searches.most + ROUNDS_BESIDES;
   }
 
   /** A call of its own in the log, of the same caller. */
@@ -304,10 +374,17 @@ export class SearchRounds {
   }
 
   get #maxCostLeft(): NanoUsd | null {
-    if (this.#maxCost === null) return null;
-    const charged = add(...this.#ended.map(({ settlement }) => settlement.charged));
-    const left = subtract(this.#maxCost, charged);
+    const { maxCost } = this.#context.call;
+    if (maxCost === null) return null;
+    const charged = this.#ended.map(({ settlement }) => settlement.charged);
+    const held = this.#searches === null ? ZERO : this.plan.searches.bound;
+    const left = subtract(maxCost, add(held, ...charged));
     return left < ZERO ? ZERO : left;
+  }
+
+  get #hasOutputLeft(): boolean {
+    const { max_output_tokens: most } = this.plan.fields;
+    return this.#outputLeft >= Math.min(USEFUL_TOKENS, most ?? USEFUL_TOKENS);
   }
 
   get #outputLeft(): number {

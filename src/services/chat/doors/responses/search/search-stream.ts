@@ -1,11 +1,12 @@
 // The events of a streamed response with searches: those of its rounds one after the other, and
 // those of the searches between them.
 
-import { toApiError } from "../../../../../core/errors.ts";
+import type { Clock } from "../../../../../core/clock.ts";
 import type { Taker } from "../../../../../core/taker.ts";
 import type { Cutter } from "../../../../../http/sse.ts";
 import type { ChatStream } from "../../../chat-stream.ts";
 import type { StreamEvent } from "../../../stream-event.ts";
+import { KEEP_ALIVE_MS } from "../../../stream-interruptions.ts";
 import type { EventSource } from "../../stream-frames.ts";
 import { RoundReply } from "./round-reply.ts";
 import type { SearchRounds } from "./search-rounds.ts";
@@ -13,6 +14,7 @@ import type { Searched } from "./search-words.ts";
 
 export interface SearchStreamParts {
   readonly rounds: SearchRounds;
+  readonly clock: Pick<Clock, "after">;
   readonly first: ChatStream;
   /** Opens the stream of the current round. */
   readonly open: () => Promise<ChatStream>;
@@ -29,10 +31,12 @@ export type SearchStreamEvent =
   | { readonly kind: "round" };
 
 type EndEvent = Extract<StreamEvent, { readonly kind: "end" }>;
+type ErrorEvent = Extract<StreamEvent, { readonly kind: "error" }>;
 type Step = () => Promise<SearchStreamEvent>;
 
 export class SearchStream implements EventSource<SearchStreamEvent>, Taker<StreamEvent> {
   readonly #rounds: SearchRounds;
+  readonly #clock: Pick<Clock, "after">;
   readonly #open: () => Promise<ChatStream>;
   readonly served: ChatStream["served"];
   #stream: ChatStream;
@@ -41,9 +45,15 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
   /** What is left to do before the current stream is read. */
   readonly #steps: Step[] = [];
   #isOver = false;
+  /** True while a step runs, or its event waits for the reader. */
+  #isBusy = false;
+  #done: (() => void) | null = null;
+  /** Set while the reader waits for a step. */
+  #callOff: (() => void) | null = null;
   #cutter: Cutter | null = null;
 
-  constructor({ rounds, first, open }: SearchStreamParts) {
+  constructor({ rounds, clock, first, open }: SearchStreamParts) {
+    this.#clock = clock;
     this.#rounds = rounds;
     this.#open = open;
     this.#stream = first;
@@ -61,6 +71,10 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
 
   pull(taker: Taker<SearchStreamEvent>): void {
     this.#taker = taker;
+    if (this.#isBusy) {
+      this.#awaits();
+      return;
+    }
     const step = this.#steps.shift();
     if (step !== undefined) this.#run(step);
     else if (this.#isOver) taker.end();
@@ -72,7 +86,7 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
       for (const delta of event.deltas) this.#reply.take(delta);
       this.#taker?.take(event);
     } else if (event.kind === "end") this.#endRound(event);
-    else if (event.kind === "error") this.#run(() => this.#failed(event.error));
+    else if (event.kind === "error") this.#run(() => this.#broken(event));
     else this.#taker?.take(event);
   }
 
@@ -95,8 +109,9 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
     const reply = this.#reply;
     this.#rounds.ended(event);
     const results: Searched[] = [];
-    const isLast = event.isCut || !this.#rounds.isContinued(reply);
-    for (const call of event.isCut ? [] : reply.searches) {
+    const isCut = event.isCut || this.#rounds.isCut(reply);
+    const isLast = isCut || !this.#rounds.isContinued(reply);
+    for (const call of isCut ? [] : reply.searches) {
       // The caller learns of the search before it is made.
       this.#steps.push(() => Promise.resolve({ kind: "searching" }));
       this.#steps.push(async () => {
@@ -105,8 +120,9 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
         return { kind: "searched", search, isLast };
       });
     }
-    this.#steps.push(() => (isLast ? this.#conclude(event) : this.#continue(reply, results)));
-    const [first = () => this.#conclude(event)] = this.#steps.splice(0, 1);
+    const conclude = () => this.#conclude(isCut);
+    this.#steps.push(isLast ? conclude : () => this.#continue(reply, results));
+    const [first = conclude] = this.#steps.splice(0, 1);
     this.#run(first);
   }
 
@@ -119,30 +135,67 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
     return { kind: "round" };
   }
 
-  async #conclude({ isCut }: EndEvent): Promise<SearchStreamEvent> {
+  async #conclude(isCut: boolean): Promise<SearchStreamEvent> {
     this.#isOver = true;
     await this.#rounds.end();
     return { kind: "end", isCut, ...this.#rounds.total };
+  }
+
+  /** The part of the round that was sent is charged. */
+  #broken({ error, ended }: ErrorEvent): Promise<SearchStreamEvent> {
+    if (ended !== undefined) this.#rounds.ended(ended);
+    return this.#failed(error);
   }
 
   async #failed(error: unknown): Promise<SearchStreamEvent> {
     this.#isOver = true;
     this.#steps.length = 0;
     await this.#rounds.end();
-    return { kind: "error", error: toApiError(error) };
+    return { kind: "error", error: this.#rounds.reasonOf(error) };
   }
 
   #run(step: Step): void {
+    this.#isBusy = true;
+    this.#awaits();
     step()
       .catch((error: unknown) => this.#failed(error))
       .then(
-        (event) => this.#taker?.take(event),
-        (error: unknown) => this.#taker?.fail(error),
+        (event) => this.#did(() => this.#taker?.take(event)),
+        (error: unknown) => this.#did(() => this.#taker?.fail(error)),
       );
+  }
+
+  /** The reader waits for the step that runs, or for a sign of life before that. */
+  #awaits(): void {
+    const tell = this.#done;
+    this.#done = null;
+    if (tell !== null) {
+      this.#isBusy = false;
+      tell();
+      return;
+    }
+    this.#callOff = this.#clock.after(KEEP_ALIVE_MS, () => {
+      this.#callOff = null;
+      this.#taker?.take({ kind: "thinking" });
+    });
+  }
+
+  /** The step has ended. If the reader is not waiting now, its next pull gets the event. */
+  #did(tell: () => void): void {
+    if (this.#callOff === null) {
+      this.#done = tell;
+      return;
+    }
+    this.#callOff();
+    this.#callOff = null;
+    this.#isBusy = false;
+    tell();
   }
 
   #close(then: () => void): void {
     this.#isOver = true;
+    this.#callOff?.();
+    this.#callOff = null;
     this.#steps.length = 0;
     this.#rounds.end().then(then, (error: unknown) => this.#taker?.fail(error));
   }

@@ -21,6 +21,12 @@ export const SEARCH_FUNCTION = {
   strict: false,
 } as const;
 
+/**
+ * All that a model learns of a search that was not made, or not answered: balances, limits and
+ * addresses are for the caller alone.
+ */
+export const NO_SEARCH = "search is not available now; answer without it";
+
 /** What a search of a model came to. */
 export interface Searched {
   /** Empty if the model named none. */

@@ -1,26 +1,54 @@
 // Shows a model the searches of earlier replies again, as calls of the function that it knew.
 
 import { isAbsent } from "../../../../../http/body/checks.ts";
+import { isSealed } from "../../sealed-extra.ts";
+import type { ItemFields, ItemOf } from "../responses-body.ts";
 import type { PlacedItem } from "../responses-prompt.ts";
 import { SEARCH_NAME, toldOf } from "./search-words.ts";
 
-/** The item, or for a search what stands for it: nothing if the caller has no results of it. */
-export function shownSearch(placed: PlacedItem, index: number): readonly PlacedItem[] {
-  const { item, param } = placed;
-  if (item.type !== "web_search_call") return [placed];
-  const { action, results } = item;
-  if (isAbsent(results)) return [];
-  const call_id = `search_${index}`;
+/**
+ * The items, with a call and its output in the place of each search: nothing if the caller has no
+ * results of it. The data that a server sealed for a call stay between the two.
+ */
+export function shownSearches(items: readonly PlacedItem[]): readonly PlacedItem[] {
+  const shown: PlacedItem[] = [];
+  let output: PlacedItem | null = null;
+  const answer = () => {
+    if (output !== null) shown.push(output);
+    output = null;
+  };
+  for (const [index, placed] of items.entries()) {
+    const { item } = placed;
+    if (!isSeal(item)) answer();
+    if (item.type !== "web_search_call") shown.push(placed);
+    else if (!isAbsent(item.results)) {
+      const [call, told] = callOf(item, `search_${index}`);
+      shown.push({ ...placed, item: call });
+      output = { ...placed, item: told };
+    }
+  }
+  answer();
+  return shown;
+}
+
+function isSeal(item: ItemFields): boolean {
+  return item.type === "reasoning" && isSealed(item.encrypted_content ?? "");
+}
+
+function callOf(
+  { action, results }: ItemOf<"web_search_call">,
+  call_id: string,
+): readonly [ItemFields, ItemFields] {
   const args = JSON.stringify({ query: textOf(action?.query) });
-  const pages = results.map(({ title, url, snippet, date }) => ({
+  const pages = (results ?? []).map(({ title, url, snippet, date }) => ({
     title: textOf(title),
     url: textOf(url),
     snippet: textOf(snippet),
     date: textOf(date),
   }));
   return [
-    { item: { type: "function_call", call_id, name: SEARCH_NAME, arguments: args }, param },
-    { item: { type: "function_call_output", call_id, output: toldOf(pages) }, param },
+    { type: "function_call", call_id, name: SEARCH_NAME, arguments: args },
+    { type: "function_call_output", call_id, output: toldOf(pages) },
   ];
 }
 

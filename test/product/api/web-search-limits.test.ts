@@ -1,0 +1,195 @@
+// The limits of a response whose model searches: what a caller's cap, an output limit, a pause or
+// other calls do between its rounds, and what the model and the caller learn of that.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { usd } from "../../../src/core/money/money.ts";
+import { errorOf, until } from "../../support/api/api-world.ts";
+import type { Received } from "../../support/api/read-requests.ts";
+import {
+  FORMS,
+  inForm,
+  ROUND_COST,
+  readResponse,
+  SEARCH_COST,
+  saying,
+  searching,
+  searchToolWorld,
+} from "../../support/api/search-tool-world.ts";
+import { REPLIES } from "../../support/fakes/search-replies.ts";
+import type { AccountTerms } from "../../support/stores/accounts.ts";
+
+const world = await searchToolWorld();
+const { api, server, finder } = world;
+
+beforeEach(() => {
+  server.reset();
+  server.requests.length = 0;
+  finder.questions.length = 0;
+  finder.answer = null;
+  finder.mood = "ok";
+  api.paused.clear();
+});
+
+const [CHAT, OWN] = FORMS;
+const FARE = { type: "function", name: "fare", parameters: { type: "object", properties: {} } };
+const WAYS = FORMS.flatMap((form) => [false, true].map((stream) => ({ form, stream })));
+
+const payer = (terms: AccountTerms = {}) =>
+  api.account({ contract: "enterprise", paid: "5", ...terms });
+
+const bodyOf = (model: string, more: object = {}) => ({
+  model,
+  input: "What is the fare?",
+  tools: [{ type: "web_search" }],
+  ...more,
+});
+
+describe("a model's search", () => {
+  test("is not made if the output limit leaves no answer", async () => {
+    for (const { form, stream } of WAYS) {
+      const account = await payer();
+      server.queue(inForm(form, searching("fares")));
+      const body = bodyOf(form.model, { stream, max_output_tokens: 20 });
+      const { response } = await readResponse(await world.post(account, body));
+      expect(response).toMatchObject({
+        status: "incomplete",
+        incomplete_details: { reason: "max_output_tokens" },
+      });
+      const searches = response.output.filter(({ type }) => type === "web_search_call");
+      expect(searches).toMatchObject([{ status: "failed" }]);
+      expect(response.svc.cost_usd).toBeCloseTo(ROUND_COST, 9);
+      expect(finder.questions).toEqual([]);
+    }
+  });
+
+  test("that is refused tells the model no figure, and the caller why", async () => {
+    for (const { form, stream } of WAYS) {
+      const account = await payer();
+      server.queue(
+        (request: Received) => {
+          api.paused.add("search");
+          const made = inForm(form, searching("fares"));
+          return typeof made === "function" ? made(request) : made;
+        },
+        inForm(form, saying("No idea.")),
+      );
+      const body = bodyOf(form.model, { stream });
+      const { response } = await readResponse(await world.post(account, body));
+      expect(response.svc.ignored).toEqual(["tools: web_search (Search is paused)"]);
+      expect(finder.questions).toEqual([]);
+      const told = JSON.stringify(server.requests.at(-1)?.body);
+      expect(told).toContain("search is not available now; answer without it");
+      expect(told).not.toContain("paused");
+      api.paused.clear();
+    }
+  });
+
+  test("takes its part of the caller's cap only when it is made", async () => {
+    for (const { form, stream } of WAYS) {
+      const account = await payer();
+      server.queue(inForm(form, saying("Four.")));
+      const headers = { "x-svc-max-cost-usd": "0.031" };
+      // A prompt of some 0.026, which three quarters of the cap would not pay.
+      const body = bodyOf(form.model, { stream, input: "fare ".repeat(5_000) });
+      const { response } = await readResponse(await world.post(account, body, { headers }));
+      expect(response.status).toBe("completed");
+    }
+  });
+
+  test("leaves the tools of the caller as they are", async () => {
+    const account = await payer();
+    server.queue(inForm(OWN, searching("fares")), inForm(OWN, saying("Four.")));
+    const other = { ...FARE, name: "other" };
+    const tool_choice = {
+      type: "allowed_tools",
+      mode: "required",
+      tools: [{ type: "web_search" }, { type: "function", name: "fare" }],
+    };
+    const body = bodyOf(OWN.model, { tools: [{ type: "web_search" }, FARE, other], tool_choice });
+    await readResponse(await world.post(account, body));
+    expect(server.requests.at(-1)?.body.tool_choice).toEqual({
+      type: "allowed_tools",
+      mode: "auto",
+      tools: [
+        { type: "function", name: "web_search" },
+        { type: "function", name: "fare" },
+      ],
+    });
+  });
+
+  test("is left out where a tool of a namespace, or of an item, has its name", async () => {
+    const named = { ...FARE, name: "web_search" };
+    const namespace = { type: "namespace", name: "mine", tools: [named] };
+    const brought = { type: "additional_tools", role: "developer", tools: [named] };
+    const cases = [
+      { tools: [{ type: "web_search" }, namespace] },
+      { input: [brought, { role: "user", content: "Fare?" }] },
+    ];
+    for (const more of cases) {
+      const account = await payer();
+      server.queue(inForm(OWN, saying("No idea.")));
+      const { response } = await readResponse(await world.post(account, bodyOf(OWN.model, more)));
+      expect(response.svc.ignored).toEqual([
+        "tools: web_search (A function has the name web_search)",
+      ]);
+    }
+  });
+
+  test("that is forced while search is paused is refused for a time", async () => {
+    const account = await payer();
+    api.paused.add("search");
+    const body = bodyOf(CHAT.model, { tool_choice: { type: "web_search" } });
+    const refused = await world.post(account, body);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect((await errorOf(refused)).code).toBe("search_unavailable");
+  });
+});
+
+describe("a round after a search", () => {
+  test("is not made once the service is paused", async () => {
+    for (const { form, stream } of WAYS) {
+      const account = await payer();
+      finder.answer = () => {
+        api.paused.add(`model:${form.model}`);
+        return Response.json(REPLIES.searxng);
+      };
+      server.queue(inForm(form, searching("fares")));
+      const body = bodyOf(form.model, { stream });
+      const { response } = await readResponse(await world.post(account, body));
+      expect(response).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
+      api.paused.clear();
+    }
+  });
+
+  test("is charged and told if it breaks off", async () => {
+    const account = await payer();
+    const broken = async (request: Received) => {
+      const made = inForm(CHAT, saying("Four", " coins", " and more"));
+      const whole = await (typeof made === "function" ? made(request) : made);
+      return { ...whole, body: whole.body.slice(0, 2), end: "cut" as const };
+    };
+    server.queue(inForm(CHAT, searching("fares")), broken);
+    const body = bodyOf(CHAT.model, { stream: true });
+    const { response } = await readResponse(await world.post(account, body));
+    expect(response.status).toBe("failed");
+    await until(() => api.openCalls === 0, "every call was settled");
+    const { paid } = await account.actor.view(account.keyId);
+    const told = usd(response.svc.cost_usd.toFixed(9));
+    expect(usd("5")).toBe((BigInt(paid) + BigInt(told)) as typeof paid);
+    expect(response.svc.calls).toHaveLength(3);
+    expect(response.svc.cost_usd).toBeGreaterThan(ROUND_COST + SEARCH_COST);
+  });
+
+  test("is the last but one for a model that goes on calling, however it calls", async () => {
+    for (const { form, stream } of WAYS) {
+      const account = await payer();
+      server.requests.length = 0;
+      const calls = Array.from({ length: 3 }, (_, at) => inForm(form, searching(`a${at}`)));
+      server.queue(...calls);
+      const body = bodyOf(form.model, { stream, max_tool_calls: 1 });
+      await readResponse(await world.post(account, body));
+      expect(server.requests).toHaveLength(3);
+    }
+  });
+});
