@@ -2,7 +2,11 @@
 // other calls do between its rounds, and what the model and the caller learn of that.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { usd } from "../../../src/core/money/money.ts";
+import { nano, usd } from "../../../src/core/money/money.ts";
+import type { ItemFields } from "../../../src/services/chat/doors/responses/responses-body.ts";
+import { toChatMessages } from "../../../src/services/chat/doors/responses/responses-prompt.ts";
+import { shownSearches } from "../../../src/services/chat/doors/responses/search/shown-search.ts";
+import { sealedExtra } from "../../../src/services/chat/doors/sealed-extra.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
 import type { Received } from "../../support/api/read-requests.ts";
 import {
@@ -16,6 +20,7 @@ import {
   searchToolWorld,
 } from "../../support/api/search-tool-world.ts";
 import { REPLIES } from "../../support/fakes/search-replies.ts";
+import { closedGate } from "../../support/gate.ts";
 import type { AccountTerms } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
@@ -150,7 +155,7 @@ describe("a round after a search", () => {
   test("is not made once the service is paused", async () => {
     for (const { form, stream } of WAYS) {
       const account = await payer();
-      finder.answer = () => {
+      finder.answer = async () => {
         api.paused.add(`model:${form.model}`);
         return Response.json(REPLIES.searxng);
       };
@@ -160,6 +165,36 @@ describe("a round after a search", () => {
       expect(response).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
       api.paused.clear();
     }
+  });
+
+  test("waits while other streams of its caller leave no place", async () => {
+    // The tier Starter has five streams.
+    const account = await api.account({ paid: "5" });
+    const [searched, others] = [closedGate(), closedGate()];
+    finder.answer = async () => {
+      await searched.pass();
+      return Response.json(REPLIES.searxng);
+    };
+    const late = async (request: Received) => {
+      await others.pass();
+      const made = inForm(CHAT, saying("Late."));
+      return await (typeof made === "function" ? made(request) : made);
+    };
+    server.queue(inForm(CHAT, searching("fares")), ...Array.from({ length: 5 }, () => late));
+    const asking = world.post(account, bodyOf(CHAT.model, { stream: true }));
+    await until(() => searched.arrivals === 1, "the search was asked for");
+    const plain = { model: CHAT.model, input: "Hello", stream: true };
+    const streams = Array.from({ length: 5 }, () => world.post(account, plain));
+    await until(() => others.arrivals === 5, "every place is taken");
+    searched.open();
+    await until(async () => {
+      const rows = await api.journal(account);
+      return rows.some(({ outcome }) => outcome.startsWith("too_many_streams"));
+    }, "the round found no place");
+    server.queue(inForm(CHAT, saying("Four.")));
+    others.open();
+    for (const stream of streams) await (await stream).text();
+    expect((await readResponse(await asking)).response.status).toBe("completed");
   });
 
   test("is charged and told if it breaks off", async () => {
@@ -176,7 +211,7 @@ describe("a round after a search", () => {
     await until(() => api.openCalls === 0, "every call was settled");
     const { paid } = await account.actor.view(account.keyId);
     const told = usd(response.svc.cost_usd.toFixed(9));
-    expect(usd("5")).toBe((BigInt(paid) + BigInt(told)) as typeof paid);
+    expect(nano(BigInt(paid) + BigInt(told))).toBe(usd("5"));
     expect(response.svc.calls).toHaveLength(3);
     expect(response.svc.cost_usd).toBeGreaterThan(ROUND_COST + SEARCH_COST);
   });
@@ -192,4 +227,17 @@ describe("a round after a search", () => {
       expect(server.requests).toHaveLength(3);
     }
   });
+});
+
+test("a search beside a function keeps the data that its server sealed for it", () => {
+  const extra = { google: { thought_signature: "signed" } };
+  const items = shownSearches(
+    [
+      { type: "web_search_call", action: { query: "fares" }, results: [] },
+      { type: "reasoning", summary: [], encrypted_content: sealedExtra(extra) },
+      { type: "function_call", call_id: "call_fare", name: "fare", arguments: "{}" },
+    ].map((item) => ({ item: item as unknown as ItemFields, param: "input" })),
+  );
+  const [asked] = toChatMessages("", items);
+  expect(asked).toMatchObject({ tool_calls: [{ id: "search_0", extra_content: extra }] });
 });
