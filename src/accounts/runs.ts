@@ -68,7 +68,8 @@ export async function readRunDetails(
   const run = await findRun(database.db, account.number, id);
   const [use] = run === null ? [] : await runUses(deps, account, [run]);
   if (use === undefined) return null;
-  return { use, sums: await readRunSums(database, { account: account.number, run: id }) };
+  const { createdAt } = use;
+  return { use, sums: await readRunSums(database, { account: account.number, id, createdAt }) };
 }
 
 /** A change of a run, and what is written with it. */

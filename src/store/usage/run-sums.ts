@@ -1,5 +1,6 @@
 // Sums the request log of a run, by service, by model and by step.
 
+import { MINUTE_MS } from "../../core/durations.ts";
 import type { Database } from "../servers/database.ts";
 
 export interface RunSum {
@@ -27,17 +28,36 @@ export const RUN_SUMS_MAX = 100;
 /** The value of `grouping(service, model, step)` in the sums of each kind. */
 const KINDS = { services: 3, models: 1, steps: 6 } as const;
 
-/** The sums of a run's calls as far as they are logged, the highest cost first. */
+/**
+ * How much earlier than its run a run's first call may be logged: two clocks give the two times. A
+ * deleted run of the same id ended at least `RUN_KEPT_MS_MIN` before, so none of its calls is near.
+ */
+const CLOCKS_MS = MINUTE_MS;
+
+/** A run whose calls are summed. */
+interface SummedRun {
+  /** The number of its account. */
+  readonly account: number;
+  readonly id: string;
+  readonly createdAt: Date;
+}
+
+/**
+ * The sums of a run's calls as far as they are logged, the highest cost first. The calls of a
+ * deleted run of the same id do not count (D-903).
+ */
 export async function readRunSums(
   { sql }: Database,
-  { account, run }: { readonly account: number; readonly run: string },
+  { account, id, createdAt }: SummedRun,
 ): Promise<RunSums> {
+  const since = new Date(createdAt.getTime() - CLOCKS_MS).toISOString();
   const rows = await sql`
     WITH sums AS (
       SELECT service, model, step, grouping(service, model, step) AS kind,
         count(*) FILTER (WHERE held IS NOT NULL) AS calls,
         count(*) FILTER (WHERE held IS NULL) AS refused, sum(cost) AS cost
-      FROM request_log WHERE account = ${account} AND run = ${run}
+      FROM request_log
+      WHERE account = ${account} AND run = ${id} AND at >= ${since}::text::timestamptz
       GROUP BY GROUPING SETS ((service), (service, model), (step))),
     ranked AS (
       SELECT *, row_number() OVER (PARTITION BY kind

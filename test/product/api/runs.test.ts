@@ -51,3 +51,36 @@ test("a run is not raised above the largest amount, and the field is named", asy
     message: "max_usd must be at most 9007199.254740991",
   });
 });
+
+test("a run does not show the calls of a deleted run that had its id", async () => {
+  const account = await api.account({ paid: "5" });
+  const { database, flush } = api.parts.stores;
+  const { sql } = database;
+  const call = async (step: string) => {
+    const headers = { "x-svc-run": `again; max-usd=2; step=${step}` };
+    expect((await api.post(account, chatBody(), { headers })).status).toBe(200);
+    await flush();
+  };
+  const sums = async () => {
+    const reply = await api.get("/v1/runs/again", account);
+    const { services, models, steps } = (await reply.json()) as Record<string, { calls: number }[]>;
+    return { services, models, steps };
+  };
+  const once = [expect.objectContaining({ calls: 1 })];
+  await call("old");
+  expect((await sums()).steps).toEqual([expect.objectContaining({ step: "old", calls: 1 })]);
+  // As after the shortest time for which an ended run is kept.
+  await sql`
+    SELECT ensure_request_log_partition(date_trunc('month', now() - interval '1 day')::date)`;
+  await sql`
+    UPDATE request_log SET at = at - interval '1 day' WHERE account = ${account.row.number}`;
+  await sql`DELETE FROM runs WHERE account = ${account.row.number}`;
+  await sql`UPDATE accounts SET version = version + 1 WHERE number = ${account.row.number}`;
+  await account.actor.configure();
+  await call("new");
+  expect(await sums()).toEqual({
+    services: once,
+    models: once,
+    steps: [expect.objectContaining({ step: "new", calls: 1 })],
+  });
+});
