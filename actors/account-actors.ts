@@ -3,6 +3,7 @@
 import { CHECKPOINT_MS, FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/access/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import type { NanoUsd } from "../src/core/money/money.ts";
+import { Turns } from "../src/core/turns.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { AccountActors as Actors } from "./account.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
@@ -63,12 +64,13 @@ export class AccountActors implements Actors {
   /** The version of the configuration that this process runs; null if it uses none. */
   #configuration: () => number | null = () => null;
   #round = 0;
-  /** The turn of the buckets whose streams were counted last. */
-  #turn = 0;
+  /** The turns of the buckets whose streams are counted. */
+  readonly #turns: Turns;
 
   constructor(readonly deps: AccountActorsDeps) {
     const scriptTime = deps.scriptTime ?? (() => 0);
     this.clock = new RedisClock(deps.now);
+    this.#turns = new Turns({ everyMs: CHECKPOINT_MS, count: CHECKPOINT_TURNS, now: deps.now });
     const haveFreshFiles = freshFiles(deps);
     const verify = async () => {
       await haveFreshFiles();
@@ -138,15 +140,12 @@ export class AccountActors implements Actors {
       void this.renewLeases();
       void this.#announce();
     }, LEASE_RENEWAL_MS);
-    const saving = setInterval(() => this.#saveSomeCosts(), CHECKPOINT_MS / CHECKPOINT_TURNS);
+    const saving = setInterval(() => {
+      // A late timer stores the buckets of all turns that passed: each has its second by the clock.
+      void this.leases.saveCosts(this.#turns.due());
+    }, CHECKPOINT_MS / CHECKPOINT_TURNS);
     this.#timers = [renewal, saving];
     void this.#announce();
-  }
-
-  /** Stores the costs of streams, of each bucket once in CHECKPOINT_MS. */
-  #saveSomeCosts(): void {
-    this.#turn = (this.#turn + 1) % CHECKPOINT_TURNS;
-    void this.leases.saveCosts((bucket) => bucket % CHECKPOINT_TURNS === this.#turn);
   }
 
   /** Resolves when Redis knows that this process has ended, unless it is away. */
