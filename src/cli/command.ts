@@ -37,6 +37,8 @@ export interface CommandForm {
   readonly positionals: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
+  /** True for a part of another command, which the overview leaves out. */
+  readonly isInner?: true;
 }
 
 /** A command that works on the stores. */

@@ -20,7 +20,8 @@ export function commandHelp(command: CommandForm): string {
 
 /** Lists all commands, or the commands of a group. */
 export function overview(commands: readonly CommandForm[]): string {
-  const rows = commands.map((command) => [usage(command), brief(command.summary)]);
+  const shown = commands.filter(({ isInner }) => isInner !== true);
+  const rows = shown.map((command) => [usage(command), brief(command.summary)]);
   return [
     "farebox <command>: manages the accounts and stores of the running Farebox",
     "",

@@ -10,12 +10,16 @@ import { usd } from "../../core/money/money.ts";
 import { receiptKeyOf } from "../../core/receipts/receipt-keys.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { jwsIn, keysIn } from "../receipt-commands.ts";
+import type { Stores } from "../stores.ts";
 import { idOf, positiveAmountOf } from "../values.ts";
 import { type DrillTerms, planOf, runDrill } from "./drill.ts";
 import { type DrillClaims, reportText, signReport, verifyReport } from "./drill-report.ts";
 
 /** A worker looks for dead processes every few seconds, once their lease of a minute has ended. */
 const WAIT_MS = 180_000;
+/** A command that kills a process is done at once. */
+const KILL_MS = 30_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const CALLS = { default: 200, max: 2_000 } as const;
 const MAX = usd("0.5");
 
@@ -47,7 +51,9 @@ const drill: Command = {
       for (const line of plan.split("\n")) stores.warn(line);
       const { now } = stores.administration;
       const beganMs = now();
-      const { account, steps } = await runDrill(stores, terms);
+      const { account, steps } = await untilSignalled(stores, (stop) =>
+        runDrill(stores, { ...terms, stop }),
+      );
       const hasFailed = steps.some(({ verdict }) => verdict === "failed");
       const endMs = now();
       const claims: DrillClaims = {
@@ -71,7 +77,26 @@ const drill: Command = {
   },
 };
 
-function termsOf({ values }: Input): DrillTerms {
+/** Runs a drill that signals stop. More signals change nothing: a terminal may send two at once. */
+async function untilSignalled<T>(
+  { warn }: Pick<Stores, "warn">,
+  run: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stopping = new AbortController();
+  const stop = (signal: string) => {
+    if (stopping.signal.aborted) return;
+    warn(`${signal}: the drill stops. Closing the scratch account may take some minutes.`);
+    stopping.abort(new Error(`The drill was stopped by ${signal}`));
+  };
+  for (const signal of SIGNALS) process.on(signal, stop);
+  try {
+    return await run(stopping.signal);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  }
+}
+
+function termsOf({ values }: Input): Omit<DrillTerms, "stop"> {
   const calls = values.get("calls") ?? String(CALLS.default);
   const count = /^\d{1,4}$/.test(calls) ? Number(calls) : 0;
   if (count < 1 || count > CALLS.max) {
@@ -85,6 +110,7 @@ function termsOf({ values }: Input): DrillTerms {
     backup: values.has("backup") ? resolve(values.get("backup") ?? "") : null,
     max: MAX,
     waitMs: WAIT_MS,
+    killMs: KILL_MS,
   };
 }
 
@@ -102,6 +128,7 @@ const PLAIN = { freeEligible: false, stream: false } as const;
 /** The part of a drill that dies. An operator never needs it. */
 const hold: Command = {
   name: "drill hold",
+  isInner: true,
   positionals: ["ACCOUNT", "KEY"],
   summary: "Hold an amount and wait to be killed: a drill starts this, and kills it",
   options: { usd: { value: "N", help: "the amount in USD", required: true } },

@@ -14,6 +14,9 @@ export interface DrillStep {
   readonly words: string;
 }
 
+/** What came of a step. */
+export type Outcome = Omit<DrillStep, "name">;
+
 /** The claims of a report. */
 export interface DrillClaims {
   /** The origin of the dashboard, or the product. */

@@ -1,5 +1,5 @@
 // `farebox drill`: tries on the running installation what must never cost or give away money, with
-// a scratch account (D-902).
+// a scratch account (D-902, D-904).
 
 import { join } from "node:path";
 import { findAccount } from "../../accounts/administration.ts";
@@ -18,7 +18,7 @@ import { auditAccount } from "../operation/audit-command.ts";
 import { checkFolder, checkStores, writeBackup } from "../operation/backup-commands.ts";
 import { dollars } from "../print.ts";
 import type { Stores } from "../stores.ts";
-import type { DrillStep, StepVerdict } from "./drill-report.ts";
+import type { DrillStep, Outcome, StepVerdict } from "./drill-report.ts";
 import {
   type Caller,
   chooseCall,
@@ -26,6 +26,7 @@ import {
   forgeEvent,
   raceCalls,
 } from "./gateway-calls.ts";
+import { KillCommand } from "./kill-command.ts";
 import { ScratchAccount } from "./scratch-account.ts";
 
 export interface DrillTerms {
@@ -42,13 +43,14 @@ export interface DrillTerms {
   readonly max: NanoUsd;
   /** How long a step waits for the workers. */
   readonly waitMs: number;
+  /** How long `kill` may take. */
+  readonly killMs: number;
+  /** Stops the drill: its account is closed, and what it has not tried is skipped. */
+  readonly stop: AbortSignal;
 }
 
 /** The most calls that the balance of the race covers at once. */
 const COVERED = 10n;
-/** The answer at which `kill` runs. */
-const KILL_AT = 10;
-const LOOK_MS = 500;
 
 /** The program of the tool, for the process that is killed. */
 const CLI = join(import.meta.dir, "../main.ts");
@@ -58,12 +60,14 @@ interface Drill {
   readonly terms: DrillTerms;
   readonly account: ScratchAccount;
   readonly caller: Caller;
+  readonly killCommand: KillCommand;
 }
 
-type Outcome = Omit<DrillStep, "name">;
+const STOPPED: Outcome = { verdict: "skipped", words: "The drill was stopped before." };
 
 /** What a drill does, for whoever decides whether to begin it. */
-export function planOf({ addresses, calls, kill, backup, max }: DrillTerms): string {
+export function planOf(terms: Omit<DrillTerms, "stop">): string {
+  const { addresses, calls, kill, backup, max } = terms;
   return [
     `The drill makes a scratch account with at most ${dollars(max)}, and touches no other.`,
     `1. It sends ${calls} calls at once to ${addresses.join(" and ")}, for ten of which the ` +
@@ -75,35 +79,54 @@ export function planOf({ addresses, calls, kill, backup, max }: DrillTerms): str
     backup === null
       ? "4. It proves what a backup would hold, and writes none (--backup FOLDER writes one)."
       : `4. It writes a backup into ${backup}, where it stays, and checks each file.`,
-    "5. It audits the scratch account, takes back what is left, and closes the account. Its rows " +
-      "stay in the ledger, marked as 'farebox drill'.",
+    "5. It audits the scratch account, revokes its key, takes back what is left, and closes the " +
+      "account, also if you stop it. The rows stay in the ledger, marked as 'farebox drill'.",
   ].join("\n");
 }
 
-/** Runs all steps. A step that fails does not end the drill; the account is closed in any case. */
+/**
+ * Runs all steps. A step that fails does not end the drill. At its end, also if it is stopped, the
+ * key is revoked, and the account is closed unless a call of it is still open.
+ */
 export async function runDrill(
   stores: Stores,
   terms: DrillTerms,
 ): Promise<{ readonly account: string; readonly steps: readonly DrillStep[] }> {
+  const { addresses, kill, killMs, stop } = terms;
   const account = await ScratchAccount.open(stores);
-  stores.warn(`Scratch account ${account.id}: if the drill is stopped, close it with`);
-  stores.warn(`  farebox account close ${account.id}`);
-  const caller = { addresses: terms.addresses, key: account.apiKey.secret };
-  const drill = { stores, terms, account, caller };
+  const caller = { addresses, key: account.apiKey.secret, stop };
+  const killCommand = new KillCommand(kill, killMs, stop);
+  const drill = { stores, terms, account, caller, killCommand };
   const steps: DrillStep[] = [];
-  const step = async (name: string, run: () => Promise<Outcome>) => {
-    const outcome = await run().catch(thrown);
+  const end = async (name: string, ending: Promise<Outcome>) => {
+    const outcome = await ending.catch(thrown);
     steps.push({ name, ...outcome });
     stores.warn(`${name}: ${outcome.verdict}`);
   };
+  const step = async (name: string, run: () => Promise<Outcome>) => {
+    await end(name, stop.aborted ? Promise.resolve(STOPPED) : run());
+  };
   const call = await chooseCall(caller, terms.model).catch((error: unknown) => error);
   await step("Parallel calls on a small balance", () => race(drill, call));
+  await step("The command of --kill", () => killCommand.outcome());
   await step("A killed process", () => killedProcess(drill));
   await step("A forged event of payment", () => forgedEvent(drill));
-  await step("A checked backup", () => checkedBackup(drill));
+  await step("A checked backup", () => untilStopped(stop, checkedBackup(drill)));
   await step("The books of the scratch account", () => audited(drill));
-  await step("The end of the scratch account", () => closed(drill));
+  await end("The end of the scratch account", closed(drill));
   return { account: account.id, steps };
+}
+
+/** For work that does not touch the scratch account, and so may be left behind. */
+async function untilStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(stop.reason);
+  stop.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    stop.removeEventListener("abort", leave);
+  }
 }
 
 function thrown(error: unknown): Outcome {
@@ -120,32 +143,34 @@ function verdictOf(faults: readonly (string | null)[], passed: string): Outcome 
 
 async function race(drill: Drill, call: unknown): Promise<Outcome> {
   if (!isCall(call)) throw call;
-  const { terms, account, caller } = drill;
+  const { terms, account, caller, killCommand } = drill;
   const balance = nano(call.hold * COVERED);
   if (balance > terms.max) {
     const words = `${COVERED} calls of ${call.model} hold ${dollars(balance)}`;
     throw new Error(`${words}, more than ${dollars(terms.max)}: name a cheaper one with --model`);
   }
   await account.setBalance(balance);
-  let killing: Promise<void> | null = null;
-  const result = await raceCalls(caller, { ...terms, model: call.model }, (count) => {
-    if (count === KILL_AT && terms.kill !== null) killing = runCommand(terms.kill);
-  });
-  await killing;
-  const isReleased = await untilReleased(drill);
+  const result = await raceCalls(caller, { ...terms, model: call.model }, (count) =>
+    killCommand.answered(count),
+  );
+  await killCommand.outcome();
+  const isReleased = await account.isReleased(terms.waitMs, terms.stop);
   const owned = await account.owned();
   const charged = subtract(balance, owned);
   const told = result.costs.reduce<NanoUsd>((sum, cost) => add(sum, cost), ZERO);
   const { lost, refused } = result;
+  // The process that made an answer may be killed before the caller has the answer.
+  const chargedMax = nano(told + call.hold * BigInt(lost));
   const refusals = Object.entries(refused).map(([code, count]) => `${count} ${code}`);
   return verdictOf(
     [
       result.costs.length > 0 ? null : "No call was answered.",
       told <= balance ? null : `Answers cost ${dollars(told)}; there was ${dollars(balance)}.`,
       told <= charged ? null : `Answers cost ${dollars(told)}; ${dollars(charged)} were charged.`,
-      lost > 0 || charged <= told
+      charged <= chargedMax
         ? null
-        : `${dollars(charged)} were charged; answers say ${dollars(told)}.`,
+        : `${dollars(charged)} were charged; answers say ${dollars(told)}, and ${lost} calls ` +
+          `without an answer may cost ${dollars(call.hold)} each.`,
       owned >= ZERO ? null : `The balance is ${dollars(owned)}.`,
       isReleased ? null : "Holds of ended calls were not given back.",
     ],
@@ -158,22 +183,6 @@ async function race(drill: Drill, call: unknown): Promise<Outcome> {
 
 function isCall(call: unknown): call is DrilledCall {
   return typeof call === "object" && call !== null && "hold" in call;
-}
-
-async function runCommand(command: string): Promise<void> {
-  const child = Bun.spawn(["sh", "-c", command], { stdout: "ignore", stderr: "ignore" });
-  const code = await child.exited;
-  if (code !== 0) throw new Error(`--kill ended with the exit code ${code}: ${command}`);
-}
-
-/** Waits until no call of the account is open. False if the time of a step is over. */
-async function untilReleased({ stores, terms, account }: Drill): Promise<boolean> {
-  const endMs = stores.administration.now() + terms.waitMs;
-  for (;;) {
-    if ((await account.balances()).heldPaid === ZERO) return true;
-    if (stores.administration.now() >= endMs) return false;
-    await Bun.sleep(LOOK_MS);
-  }
 }
 
 async function killedProcess(drill: Drill): Promise<Outcome> {
@@ -206,7 +215,7 @@ async function killedProcess(drill: Drill): Promise<Outcome> {
     const { paid, heldPaid } = await account.balances();
     child.kill("SIGKILL");
     await child.exited;
-    const isReleased = await untilReleased(drill);
+    const isReleased = await account.isReleased(terms.waitMs, terms.stop);
     const after = await account.balances();
     return verdictOf(
       [
@@ -248,6 +257,7 @@ function paidEvent(account: string): object {
 }
 
 async function forgedEvent({ stores, terms, account }: Drill): Promise<Outcome> {
+  const { stop } = terms;
   const before = await account.owned();
   const nowMs = stores.administration.now();
   const faults: (string | null)[] = [];
@@ -256,7 +266,8 @@ async function forgedEvent({ stores, terms, account }: Drill): Promise<Outcome> 
     const { path, signatureHeader: header } = PROVIDERS[kind].webhook;
     for (const address of terms.addresses) {
       const event = paidEvent(account.id);
-      const { isTaken, status } = await forgeEvent(address, { path, header, event, nowMs });
+      const forged = { path, header, event, nowMs, stop };
+      const { isTaken, status } = await forgeEvent(address, forged);
       answers.push(`${address}${path} answered ${status}`);
       if (isTaken) faults.push(`${address}${path} took a forged event.`);
     }
@@ -279,8 +290,8 @@ async function audited({ stores, account }: Drill): Promise<Outcome> {
   return { verdict: passedUnless(failed), words: text ?? "" };
 }
 
-async function closed({ account }: Drill): Promise<Outcome> {
-  await account.close();
+async function closed({ account, terms }: Drill): Promise<Outcome> {
+  await account.close(terms.waitMs);
   const words = `${account.id} is closed, its key revoked; its entries stay in the ledger.`;
   return { verdict: "passed", words };
 }

@@ -13,6 +13,8 @@ const QUOTED_MODELS = 20;
 export interface Caller {
   readonly addresses: readonly string[];
   readonly key: string;
+  /** Ends its calls when the drill stops. */
+  readonly stop: AbortSignal;
 }
 
 /** A call of the drill: the model, and what a call holds at most. */
@@ -39,8 +41,13 @@ function bodyOf(model: string): object {
   };
 }
 
+/** The time of a call, unless the drill stops before. */
+function within(stop: AbortSignal): AbortSignal {
+  return AbortSignal.any([stop, AbortSignal.timeout(CALL_MS_MAX)]);
+}
+
 async function post(
-  { key }: Caller,
+  { key, stop }: Caller,
   address: string,
   request: { readonly path: string; readonly body: object },
 ): Promise<Response> {
@@ -48,7 +55,7 @@ async function post(
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(request.body),
-    signal: AbortSignal.timeout(CALL_MS_MAX),
+    signal: within(stop),
   });
 }
 
@@ -74,7 +81,7 @@ async function offeredModels(caller: Caller): Promise<readonly string[]> {
   const [address = ""] = caller.addresses;
   const reply = await fetch(`${address}/v1/models`, {
     headers: { authorization: `Bearer ${caller.key}` },
-    signal: AbortSignal.timeout(CALL_MS_MAX),
+    signal: within(caller.stop),
   });
   if (!reply.ok) throw new Error(`${address}/v1/models answered ${reply.status}`);
   const { data = [] } = (await reply.json()) as { data?: readonly { readonly id: string }[] };
@@ -132,12 +139,13 @@ interface ForgedEvent {
   readonly header: string;
   readonly event: object;
   readonly nowMs: number;
+  readonly stop: AbortSignal;
 }
 
 /** The answer to an event of payment that nobody has signed. */
 export async function forgeEvent(
   address: string,
-  { path, header, event, nowMs }: ForgedEvent,
+  { path, header, event, nowMs, stop }: ForgedEvent,
 ): Promise<{ readonly isTaken: boolean; readonly status: number }> {
   // Of this moment: only the signature is wrong.
   const signature = `t=${Math.floor(nowMs / 1_000)},v1=${"0".repeat(64)}`;
@@ -145,7 +153,7 @@ export async function forgeEvent(
     method: "POST",
     headers: { "content-type": "application/json", [header]: signature },
     body: JSON.stringify(event),
-    signal: AbortSignal.timeout(CALL_MS_MAX),
+    signal: within(stop),
   });
   await reply.arrayBuffer();
   return { isTaken: reply.ok, status: reply.status };

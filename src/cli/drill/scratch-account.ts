@@ -8,9 +8,11 @@ import {
   createAccount,
   createKey,
   findAccount,
+  revokeKey,
 } from "../../accounts/administration.ts";
 import { closeAccount } from "../../accounts/closing.ts";
 import { adjustBalance } from "../../accounts/payments.ts";
+import { MINUTE_MS } from "../../core/durations.ts";
 import { add, type NanoUsd, nano, ZERO } from "../../core/money/money.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { noted } from "../noted.ts";
@@ -18,6 +20,9 @@ import type { Stores } from "../stores.ts";
 
 /** The mark in the activity of the account, and the reason of each change of its balance. */
 const MARK = "farebox drill";
+/** The key ends by itself then, also if the drill was killed. Its last call is made long before. */
+const KEY_MS = 15 * MINUTE_MS;
+const LOOK_MS = 500;
 
 export class ScratchAccount {
   private constructor(
@@ -30,20 +35,31 @@ export class ScratchAccount {
     return this.row.id;
   }
 
-  /** Makes the account, without any money, and its key. */
+  /**
+   * Makes the account, without any money, and its key. Names the account before anything else can
+   * fail, and closes it if it gets no key.
+   */
   static async open(stores: Stores): Promise<ScratchAccount> {
     const deps = marked(stores);
     const terms = { surface: "gateway", email: null, freeCredit: false } as const;
     const { id } = await createAccount(deps, { ...terms, name: MARK });
-    // Its limits of requests and open calls let the race be one.
-    await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
-    const { id: keyId, key: secret } = await createKey(deps, id, {
-      name: MARK,
-      scopes: ["models"],
-      ipAllowlist: [],
-      monthlyLimit: null,
-    });
-    return new ScratchAccount(stores, await findAccount(deps, id), { id: keyId, secret });
+    stores.warn(`Scratch account ${id}: if the drill is killed, close it with`);
+    stores.warn(`  farebox account close ${id}`);
+    try {
+      // Its limits of requests and open calls let the race be one.
+      await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
+      const { id: keyId, key: secret } = await createKey(deps, id, {
+        name: MARK,
+        scopes: ["models"],
+        ipAllowlist: [],
+        monthlyLimit: null,
+        endsAt: new Date(deps.now() + KEY_MS),
+      });
+      return new ScratchAccount(stores, await findAccount(deps, id), { id: keyId, secret });
+    } catch (error) {
+      await changeAccount(deps, id, { kind: "close" });
+      throw error;
+    }
   }
 
   async balances(): Promise<Balances> {
@@ -64,11 +80,39 @@ export class ScratchAccount {
     await adjustBalance(marked(this.stores), this.id, { amount, reason: MARK, reference: null });
   }
 
-  /** Takes back what is left, revokes the key and closes the account for ever. */
-  async close(): Promise<void> {
+  /**
+   * Waits until no call of the account is open. False if that takes longer than `waitMs`.
+   * @throws the reason of `stop`
+   */
+  async isReleased(waitMs: number, stop?: AbortSignal): Promise<boolean> {
+    const { now } = this.stores.administration;
+    const endMs = now() + waitMs;
+    for (;;) {
+      stop?.throwIfAborted();
+      if ((await this.balances()).heldPaid === ZERO) return true;
+      if (now() >= endMs) return false;
+      await Bun.sleep(LOOK_MS);
+    }
+  }
+
+  /**
+   * Revokes the key, takes back what is left, and closes the account for ever; each of these also
+   * if another one fails. Nothing can be spent once the key is revoked.
+   * @throws AdministrationError if a call is still open after `waitMs`: the account is not closed
+   */
+  async close(waitMs: number): Promise<void> {
     const { stores } = this;
-    await this.setBalance(ZERO);
-    await closeAccount({ ...marked(stores), wallets: stores.actors }, this.id);
+    const deps = marked(stores);
+    try {
+      await revokeKey(deps, this.apiKey.id);
+      await this.isReleased(waitMs);
+    } finally {
+      try {
+        await this.setBalance(ZERO);
+      } finally {
+        await closeAccount({ ...deps, wallets: stores.actors }, this.id);
+      }
+    }
   }
 }
 

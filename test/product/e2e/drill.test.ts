@@ -4,12 +4,15 @@ import { expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
+import { readAccountSummary } from "../../../src/accounts/account-summary.ts";
 import { findAccount } from "../../../src/accounts/administration.ts";
 import { type DrillTerms, runDrill } from "../../../src/cli/drill/drill.ts";
 import type { DrillClaims, DrillStep, StepVerdict } from "../../../src/cli/drill/drill-report.ts";
+import { ScratchAccount } from "../../../src/cli/drill/scratch-account.ts";
 import { usd } from "../../../src/core/money/money.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startProduct } from "../../support/product/product.ts";
-import { cliProcess, jsonOf } from "../../support/product/run-cli.ts";
+import { cliProcess, jsonOf, startCliProcess } from "../../support/product/run-cli.ts";
 import { atEnd, shared } from "../../support/shared.ts";
 
 const product = await shared(startProduct({ apis: 2, models: [{ id: "ok" }] }));
@@ -26,6 +29,7 @@ const verdictsOf = (steps: readonly DrillStep[]) =>
 
 const STEPS: Readonly<Record<string, StepVerdict>> = {
   "Parallel calls on a small balance": "passed",
+  "The command of --kill": "skipped",
   "A killed process": "passed",
   "A forged event of payment": "passed",
   "A checked backup": "passed",
@@ -41,7 +45,13 @@ const terms: DrillTerms = {
   backup: null,
   max: usd("0.5"),
   waitMs: 1,
+  killMs: 60_000,
+  stop: new AbortController().signal,
 };
+
+/** The words of a step. */
+const wordsOf = (steps: readonly DrillStep[], name: string) =>
+  steps.find((step) => step.name === name)?.words;
 
 async function countAccounts(): Promise<number> {
   const [row] = await operator.database.sql`SELECT count(*)::int AS count FROM accounts`;
@@ -127,8 +137,122 @@ test("books that do not agree fail the drill; the tenth answer runs the command"
   expect(verdicts["A checked backup"]).toBe("failed");
   expect(verdicts["The books of the scratch account"]).toBe("passed");
   expect(verdicts["Parallel calls on a small balance"]).toBe("passed");
+  expect(verdicts["The command of --kill"]).toBe("passed");
   expect(await Bun.file(killed).exists()).toBe(true);
 }, 600_000);
+
+test.each([
+  ["fails", "exit 3", {}, "failed", "It ended with the exit code 3: exit 3"],
+  ["never ends", "exec sleep 900", { killMs: 1 }, "failed", "was ended by SIGKILL"],
+  ["had no tenth answer", "true", { calls: 9 }, "skipped", "fewer than 10 calls were answered"],
+] as const)(
+  "a command that %s is in the report",
+  async (_, kill, more, verdict, words) => {
+    const { steps } = await runDrill(operator, { ...terms, ...more, kill });
+    expect(verdictsOf(steps)).toMatchObject({
+      "Parallel calls on a small balance": "passed",
+      "The command of --kill": verdict,
+      "A forged event of payment": "passed",
+    });
+    expect(wordsOf(steps, "The command of --kill")).toContain(words);
+  },
+  600_000,
+);
+
+test("charges that no lost call explains fail the drill", async () => {
+  let calls = 0;
+  await using broken = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const headers = new Headers(request.headers);
+      headers.delete("host");
+      const body = request.method === "GET" ? null : await request.text();
+      const url = `${addresses[0]}${pathname}`;
+      const reply = await fetch(url, { method: request.method, headers, body });
+      const text = await reply.text();
+      if (!reply.ok || !pathname.startsWith("/v1/chat")) {
+        return new Response(text, { status: reply.status });
+      }
+      calls += 1;
+      // One answer is lost; the others say that they cost nothing.
+      return new Response(calls === 1 ? "{" : text, { headers: { "x-svc-cost-usd": "0" } });
+    },
+  });
+  const address = `http://127.0.0.1:${broken.port}`;
+  const { steps } = await runDrill(operator, { ...terms, addresses: [address] });
+  const [race] = steps;
+  expect(race?.verdict).toBe("failed");
+  expect(race?.words).toContain("answers say $0, and 1 calls without an answer may cost");
+}, 600_000);
+
+test("a drill that is stopped revokes its key and closes its account", async () => {
+  const begun = join(folder.path, "begun");
+  const url = addresses.join(",");
+  const kill = `touch ${begun}; exec sleep 900`;
+  const args = ["drill", "--yes", "--url", url, "--model", "ok", "--kill", kill, "--json"];
+  const child = startCliProcess(args, { env: product.env });
+  await eventually("the command runs", () => Bun.file(begun).exists());
+  // As a terminal and the launcher both do.
+  child.kill("SIGINT");
+  child.kill("SIGINT");
+  const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  expect(code).toBe(1);
+  const { claims } = JSON.parse(out) as { claims: DrillClaims };
+  expect(verdictsOf(claims.drill.steps)).toMatchObject({
+    "A killed process": "skipped",
+    "The end of the scratch account": "passed",
+  });
+  await expectLeftNothing(claims.sub);
+}, 600_000);
+
+test("an account that gets no key is named and closed", async () => {
+  const createKey = () => Promise.reject(new Error("No key today"));
+  const said: string[] = [];
+  const warn = (line: string) => said.push(line);
+  const stores = { ...operatorWith({ createKey }), warn };
+  await expect(runDrill(stores, terms)).rejects.toThrow("No key today");
+  const [, id = ""] = /Scratch account (acct_\w+)/.exec(said.join("\n")) ?? [];
+  await expectLeftNothing(id);
+});
+
+test("the key is revoked and the account closed, also if its money cannot be taken", async () => {
+  let isAway = false;
+  const { accounts } = operator.administration;
+  const adjust = async (...given: Parameters<typeof accounts.adjust>) => {
+    if (isAway) throw new Error("No money today");
+    return await accounts.adjust(...given);
+  };
+  const account = await ScratchAccount.open(operatorWith({ adjust }));
+  await account.setBalance(usd("0.01"));
+  isAway = true;
+  await expect(account.close(1)).rejects.toThrow("No money today");
+  await expectClosed(account.id);
+});
+
+/** The operator's stores, in which something goes wrong with accounts. */
+function operatorWith(broken: object): typeof operator {
+  const { administration } = operator;
+  const accounts = Object.assign(Object.create(administration.accounts), broken);
+  return { ...operator, administration: { ...administration, accounts } };
+}
+
+async function expectClosed(id: string): Promise<void> {
+  const { state, number } = await findAccount(operator.administration, id);
+  expect(state).toBe("closed");
+  const keys = await operator.database.sql`
+    SELECT FROM keys WHERE account = ${number} AND revoked_at IS NULL`;
+  expect(keys).toHaveLength(0);
+}
+
+async function expectLeftNothing(id: string): Promise<void> {
+  await expectClosed(id);
+  const account = await findAccount(operator.administration, id);
+  const { balances } = await readAccountSummary(operator.actors, account);
+  expect([balances.paid, balances.heldPaid]).toEqual([usd("0"), usd("0")]);
+}
 
 test("without a yes nothing is done, and a dry run says what would be", async () => {
   const before = await countAccounts();
@@ -137,6 +261,7 @@ test("without a yes nothing is done, and a dry run says what would be", async ()
   expect([unsaid.code, unsaid.err.includes("--yes")]).toEqual([2, true]);
   const dry = await cli("drill", "--url", url, "--dry-run");
   expect([dry.code, dry.out.includes("scratch account")]).toEqual([0, true]);
+  expect((await cli("--help")).out).not.toContain("drill hold");
   for (const wrong of [
     ["--url", "ftp://x", "--yes"],
     ["--url", url, "--yes", "--calls", "0"],

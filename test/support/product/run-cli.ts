@@ -53,7 +53,7 @@ export async function cliProcess(
   args: readonly string[],
   options: Required<Pick<CliOptions, "env">> & CliOptions,
 ): Promise<CliOutcome> {
-  return await outcomeOf(start(args, options));
+  return await outcomeOf(startCliProcess(args, options));
 }
 
 async function outcomeOf(child: CliProcess): Promise<CliOutcome> {
@@ -71,10 +71,17 @@ export async function startCli(
   args: readonly string[],
   options: CliOptions = {},
 ): Promise<CliProcess> {
-  return start(args, { ...options, env: { ...(await environmentOf(world)), ...options.env } });
+  return startCliProcess(args, {
+    ...options,
+    env: { ...(await environmentOf(world)), ...options.env },
+  });
 }
 
-function start(args: readonly string[], { cwd = ROOT, env }: CliOptions): CliProcess {
+/** Starts the tool as a process with this environment and the machine's PATH. */
+export function startCliProcess(
+  args: readonly string[],
+  { cwd = ROOT, env }: CliOptions,
+): CliProcess {
   return Bun.spawn([process.execPath, CLI_FILE, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", ...env },

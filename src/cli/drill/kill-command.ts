@@ -1,0 +1,56 @@
+// The command of `--kill`, which kills a process of the installation in the middle of a race.
+
+import type { Outcome } from "./drill-report.ts";
+
+/** The answer at which the command runs. */
+const KILL_AT = 10;
+
+export class KillCommand {
+  /** Never rejects: the race goes on meanwhile, and nobody waits for the command. */
+  #ran: Promise<Outcome> | null = null;
+
+  /** The command is ended after `waitMs`, or at once when the drill stops. */
+  constructor(
+    readonly command: string | null,
+    readonly waitMs: number,
+    readonly stop: AbortSignal,
+  ) {}
+
+  /** Runs the command if this is the answer for it. */
+  answered(count: number): void {
+    if (count === KILL_AT && this.command !== null) this.#ran = this.#run(this.command);
+  }
+
+  /** What came of the command, once it has ended. It is skipped if it did not run. */
+  async outcome(): Promise<Outcome> {
+    if (this.#ran !== null) return await this.#ran;
+    const words =
+      this.command === null
+        ? "No command was named with --kill: nothing that serves was killed."
+        : `It did not run, because fewer than ${KILL_AT} calls were answered: ${this.command}`;
+    return { verdict: "skipped", words };
+  }
+
+  async #run(command: string): Promise<Outcome> {
+    try {
+      const child = Bun.spawn(["sh", "-c", command], {
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+        signal: AbortSignal.any([AbortSignal.timeout(this.waitMs), this.stop]),
+        killSignal: "SIGKILL",
+      });
+      await child.exited;
+      const { exitCode, signalCode } = child;
+      if (exitCode === 0) return { verdict: "passed", words: `It ran: ${command}` };
+      const end =
+        signalCode === null
+          ? `ended with the exit code ${exitCode}`
+          : `was ended by ${signalCode}; it may take ${this.waitMs / 1_000} s`;
+      return { verdict: "failed", words: `It ${end}: ${command}` };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { verdict: "failed", words: `It could not be run (${reason}): ${command}` };
+    }
+  }
+}
