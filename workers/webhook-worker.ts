@@ -79,6 +79,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
   const notices = new BalanceNotices(database);
   const alarms = counter(registry, "farebox_burn_alarms_total");
   const burn: BurnWatchDeps = {
+    redis: accounts.deps.redis,
     database,
     accounts,
     ofOperator: parts.burnRates,

@@ -1,6 +1,7 @@
 // Checks the burn-rate rules, and changes those of an account.
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
+import type { RedisClient } from "../../actors/scripts/script.ts";
 import {
   BURN_EVERY_MS,
   type BurnAction,
@@ -8,6 +9,7 @@ import {
   burnWords,
 } from "../core/access/burn-rules.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
+import { SECOND_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { mailOfReader } from "../core/mails/mail-texts.ts";
 import { toDecimal } from "../core/money/money.ts";
@@ -19,6 +21,7 @@ import {
   endAlarms,
   endMeasures,
   findBreaches,
+  GAP_MS,
   raiseAlarm,
   sampleSpending,
 } from "../store/accounts/burn-alarms.ts";
@@ -33,8 +36,10 @@ import {
   explained,
   findOwnKey,
 } from "./administration.ts";
+import { bucketsBehind } from "./journal-age.ts";
 
 export interface BurnWatchDeps {
+  readonly redis: RedisClient;
   readonly database: Database;
   readonly accounts: { of(accountId: string, bucket: number): ChangedAccount };
   /** The rules for every key. */
@@ -56,29 +61,42 @@ export const BURN_WATCH_EVERY_MS = BURN_EVERY_MS;
 
 /**
  * Checks all rules once; returns how many fired. Any number of workers may do so at the same time:
- * a rule fires once for a breach of a key.
+ * a rule fires once for a breach of a key. An alarm that cannot be raised holds up no other, and
+ * the next check tries it again.
+ * @throws AggregateError
  */
 export async function watchBurnRates(deps: BurnWatchDeps): Promise<number> {
   const { database } = deps;
   const ofOperator = deps.ofOperator();
   const now = new Date(deps.now());
-  await sampleSpending(database, { now, isEveryKey: ofOperator.length > 0 });
+  const behind = await bucketsBehind(deps, GAP_MS / SECOND_MS);
+  await sampleSpending(database, { now, isEveryKey: ofOperator.length > 0, behind });
   const changed = new Map((await endAlarms(database, now)).map(({ id, bucket }) => [id, bucket]));
+  const failures: unknown[] = [];
   let fired = 0;
-  for (const breach of await findBreaches(database, { now, ofOperator })) {
-    const account = await raiseAlarm(database, breach, { now, also: noticesOf(deps, breach, now) });
-    if (account === null) continue;
-    fired += 1;
-    deps.onAlarm(breach.action);
-    if (breach.action !== "alert") changed.set(account.id, account.bucket);
+  try {
+    for (const breach of await findBreaches(database, { now, ofOperator })) {
+      const also = noticesOf(deps, breach, now);
+      const account = await raiseAlarm(database, breach, { now, also }).catch((error) => {
+        failures.push(error);
+        return null;
+      });
+      if (account === null) continue;
+      fired += 1;
+      deps.onAlarm(breach.action);
+      if (breach.action !== "alert") changed.set(account.id, account.bucket);
+    }
+  } finally {
+    for (const [id, bucket] of changed) {
+      await applyChangesNow(
+        () => deps.accounts.of(id, bucket),
+        (error) => deps.onDelayed(id, error),
+      );
+    }
   }
-  for (const [id, bucket] of changed) {
-    await applyChangesNow(
-      () => deps.accounts.of(id, bucket),
-      (error) => deps.onDelayed(id, error),
-    );
-  }
-  return fired;
+  if (failures.length === 0) return fired;
+  const message = `${failures.length} alarms of burn-rate rules were not raised`;
+  throw new AggregateError(failures, message);
 }
 
 function noticesOf(

@@ -42,7 +42,29 @@ export interface JournalLag {
 }
 
 /** Measures the journals of all buckets now. */
-export async function journalLagNow({ redis, database, now }: JournalAgeDeps): Promise<JournalLag> {
+export async function journalLagNow(deps: JournalAgeDeps): Promise<JournalLag> {
+  const late = await lateBuckets(deps);
+  return {
+    entries: late.reduce((sum, one) => sum + one.entries, 0),
+    behindSeconds: Math.max(0, ...late.map((one) => one.behindSeconds)),
+  };
+}
+
+/** The buckets whose oldest waiting entry is older than so many seconds now. */
+export async function bucketsBehind(
+  deps: JournalAgeDeps,
+  seconds: number,
+): Promise<readonly number[]> {
+  const late = await lateBuckets(deps);
+  return late.filter((one) => one.behindSeconds > seconds).map(({ bucket }) => bucket);
+}
+
+/** The buckets of which entries wait now. */
+async function lateBuckets({
+  redis,
+  database,
+  now,
+}: JournalAgeDeps): Promise<readonly (JournalLag & { readonly bucket: number })[]> {
   const cursors = await new Ledger(database).cursors();
   const pages = await Promise.all(
     cursors.map(async (cursor) => ({
@@ -51,14 +73,13 @@ export async function journalLagNow({ redis, database, now }: JournalAgeDeps): P
     })),
   );
   const nowMs = now();
-  const late = pages.filter(({ page, cursor }) => entriesBehind(page, cursor) > 0);
-  return {
-    entries: late.reduce((sum, { page, cursor }) => sum + entriesBehind(page, cursor), 0),
-    behindSeconds: Math.max(
-      0,
-      ...late.map(({ page, cursor }) => behindSeconds(page, cursor, nowMs)),
-    ),
-  };
+  return pages
+    .map(({ page, cursor }) => ({
+      bucket: cursor.bucket,
+      entries: entriesBehind(page, cursor),
+      behindSeconds: behindSeconds(page, cursor, nowMs),
+    }))
+    .filter(({ entries }) => entries > 0);
 }
 
 function behindSeconds(page: JournalPage, place: JournalPlace, nowMs: number): number {

@@ -9,7 +9,10 @@ import { headerText } from "./text/header-text.ts";
 import { escapeHtml } from "./text/html.ts";
 
 interface KindRow {
-  /** The most mails to one inbox in an hour, if a stranger can cause them; null for any number. */
+  /**
+   * The most mails to one inbox in an hour, if a stranger or a program can cause any number; null
+   * for all.
+   */
   readonly perHour: number | null;
   /** True if it brings a code or a link that ends: sending it again later would be of no use. */
   readonly bringsProof: boolean;
@@ -41,7 +44,8 @@ export const SERVICE_MAILS = {
   low_balance: NEWS,
   free_credit_ending: NEWS,
   webhook_disabled: NEWS,
-  key_burn_rate: NEWS,
+  /** Of many keys that spend fast at once, activity, webhooks and the page of limits have all. */
+  key_burn_rate: { perHour: 20, bringsProof: false },
 } as const satisfies Readonly<Record<string, KindRow>>;
 
 export type ServiceMailKind = keyof typeof SERVICE_MAILS;

@@ -7,21 +7,24 @@ import { BURN_WINDOW_MS, type BurnTerms, burnWords } from "../../core/access/bur
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
-import type { Database } from "../servers/database.ts";
+import { arrayText, type Database } from "../servers/database.ts";
 import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts, keys } from "../tables/account-schema.ts";
 import { burnAlarms } from "../tables/burn-schema.ts";
 import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 
-/** A check that is this much older than the window begins is no longer its begin. */
-const GAP_MS = 30 * SECOND_MS;
+/**
+ * A check that is this much older than the window begins is no longer its begin, nor may charges
+ * reach the ledger so much later.
+ */
+export const GAP_MS = 30 * SECOND_MS;
 /** The usual spending is that of the quarters of an hour with spending, from so long ago... */
 const USUAL_FROM_MS = 7 * DAY_MS;
 /** ... to so long ago, which leaves out what may be the breach itself. */
 const USUAL_TO_MS = HOUR_MS;
 /** With fewer such quarters the usual is not known. */
 const USUAL_QUARTERS_MIN = 8;
-/** The most alarms of one check; the next one finds the others. */
+/** The most alarms of one check; the next one finds the others (D-862). */
 const AT_ONCE = 200;
 
 /** A key that spends fast, and the rule that says so. */
@@ -38,20 +41,29 @@ export interface BurnBreach extends BurnTerms {
   readonly threshold: NanoUsd;
 }
 
+interface Sampling {
+  readonly now: Date;
+  /** The operator has rules, which are for the keys of all accounts. */
+  readonly isEveryKey: boolean;
+  /** The buckets whose charges reach the ledger late. */
+  readonly behind: readonly number[];
+}
+
 /**
- * Samples what the keys with rules have spent. `isEveryKey`: the operator has rules, which are for
- * the keys of all accounts. Samples of other keys go: what a key spends while nobody checks it is
- * not found at once when somebody does.
+ * Samples what the keys with rules have spent. Samples of other keys go, and of those whose charges
+ * are late: what a key spends while nobody sees it is not found at once when somebody does (D-861).
  */
 export async function sampleSpending(
   { sql }: Database,
-  { now, isEveryKey }: { readonly now: Date; readonly isEveryKey: boolean },
+  { now, isEveryKey, behind }: Sampling,
 ): Promise<void> {
   const at = now.toISOString();
   await sql`
     WITH watched AS MATERIALIZED (
       SELECT k.number AS key, coalesce(sum(m.spent), 0)::bigint AS spent
-      FROM keys k LEFT JOIN month_spend m ON m.account = k.account AND m.key = k.number
+      FROM keys k JOIN accounts a ON a.number = k.account
+        AND a.bucket <> ALL(${arrayText(behind)}::text::smallint[])
+      LEFT JOIN month_spend m ON m.account = k.account AND m.key = k.number
       WHERE k.revoked_at IS NULL AND (${isEveryKey} OR EXISTS (
         SELECT FROM burn_rules r WHERE r.account = k.account AND r.removed_at IS NULL
           AND (r.key IS NULL OR r.key = k.number)))
@@ -141,7 +153,10 @@ export async function findBreaches(
     SELECT * FROM compared c
     WHERE c.spent >= c.threshold AND NOT EXISTS (SELECT FROM burn_alarms a
       WHERE a.key = c.key AND a.rule = c.rule AND a.over_at IS NULL)
-    ORDER BY c.key, c.rule LIMIT ${AT_ONCE}`;
+    -- Accounts take turns, and each has its pauses first: one with many keys delays no other.
+    ORDER BY row_number() OVER (PARTITION BY c.account
+      ORDER BY c.action <> 'pause', c.action <> 'slow', c.key, c.rule), c.account
+    LIMIT ${AT_ONCE}`;
   return rows.map((row) => ({
     ...row,
     account: Number(row.account),
@@ -205,19 +220,28 @@ type AlarmNotices = (
 /**
  * Ends the measures whose time is over, and lets the rules fire again whose breach is. A breach
  * with a measure is over when that ends by itself; one without, or whose measure people ended, when
- * the key spends less than half of the threshold (D-886). So a rule has at most one measure against
- * a key. Returns the accounts whose access document changed.
+ * the key spends less than half of the threshold in a whole window (D-886). So a rule has at most
+ * one measure against a key. Returns the accounts whose access document changed.
  */
 export async function endAlarms(database: Database, now: Date): Promise<readonly AccountRef[]> {
   const { db, sql } = database;
   const at = now.toISOString();
+  const begin = new Date(now.getTime() - BURN_WINDOW_MS).toISOString();
+  // After a pause the key's window begins anew: only calls from before were charged meanwhile.
   await sql`
-    WITH ${spendingOf(database, now)}
-    UPDATE burn_alarms a SET over_at = ${at}::timestamptz
-    WHERE a.over_at IS NULL AND CASE
-      WHEN coalesce(a.ended_at, a.ends_at) = a.ends_at THEN a.ends_at <= ${at}::timestamptz
-      ELSE NOT EXISTS (
-        SELECT FROM spending s WHERE s.key = a.key AND s.spent * 2 >= a.threshold) END`;
+    WITH ${spendingOf(database, now)},
+    over AS (
+      UPDATE burn_alarms a SET over_at = ${at}::timestamptz
+      WHERE a.over_at IS NULL AND CASE
+        WHEN coalesce(a.ended_at, a.ends_at) = a.ends_at THEN a.ends_at <= ${at}::timestamptz
+        ELSE EXISTS (
+          SELECT FROM burn_samples s, since WHERE s.key = a.key AND s.at <= since.at
+            AND since.at <= ${begin}::timestamptz)
+          AND NOT EXISTS (
+            SELECT FROM spending s WHERE s.key = a.key AND s.spent * 2 >= a.threshold) END
+      RETURNING a.key, a.action = 'pause' AND coalesce(a.ended_at, a.ends_at) = a.ends_at AS anew)
+    DELETE FROM burn_samples s USING over WHERE over.anew AND s.key = over.key
+      AND s.at < (SELECT max(n.at) FROM burn_samples n WHERE n.key = s.key)`;
   const isOver = and(
     isNull(burnAlarms.endedAt),
     lt(burnAlarms.endsAt, new Date(now.getTime() + 1)),

@@ -41,13 +41,14 @@ export interface BurnWorker {
 
 /** The check of one worker. */
 export function burnWorker(
-  { database, accounts }: Pick<World, "database" | "accounts">,
+  { redis, database, accounts }: Pick<World, "redis" | "database" | "accounts">,
   now: () => number,
   ofOperator: readonly BurnTerms[] = [],
 ): BurnWorker {
   const alarms: string[] = [];
   const applied: string[] = [];
   const deps: BurnWatchDeps = {
+    redis,
     database,
     accounts: {
       of(accountId, bucket) {

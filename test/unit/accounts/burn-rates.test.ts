@@ -40,14 +40,19 @@ beforeEach(async () => {
   first = burnWorker(world, () => nowMs);
 });
 
-async function spend(account: TestAccount, cost: string): Promise<void> {
+async function charge(account: TestAccount, cost: string): Promise<void> {
   const taken = await hold(account, usd(cost), { freeEligible: false });
   await taken.settle(usd(cost), DONE);
+}
+
+async function spend(account: TestAccount, cost: string): Promise<void> {
+  await charge(account, cost);
   await world.flush();
 }
 
 /** Lets the workers check every ten seconds for so long; returns how many alarms were raised. */
 async function pass(ms: number, worker = first): Promise<number> {
+  await world.flush();
   let fired = 0;
   for (const end = nowMs + ms; nowMs < end; ) {
     nowMs += Math.min(10 * SECOND_MS, end - nowMs);
@@ -272,6 +277,89 @@ test("what a key spent before its rule, or while nobody checked, is no breach", 
   expect(await pass(MINUTE_MS)).toBe(0);
   await spend(account, "1");
   expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("charges that reached the ledger late count for no rule", async () => {
+  const account = await withRule();
+  await pass(10 * SECOND_MS);
+  for (let part = 0; part < 4; part += 1) {
+    await charge(account, "0.4");
+    nowMs += 4 * MINUTE_MS;
+    await first.check();
+  }
+  expect(await pass(MINUTE_MS)).toBe(0);
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("a call that was open when its key was paused does not pause it again", async () => {
+  const account = await withRule({ minutes: 5 });
+  const open = await hold(account, usd("2"), { freeEligible: false });
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  await pass(4 * MINUTE_MS);
+  await open.settle(usd("2"), DONE);
+  expect(await pass(6 * MINUTE_MS)).toBe(0);
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("a breach lasts over a time in which nobody checked", async () => {
+  const account = await withRule({ action: "alert" });
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  nowMs += 10 * MINUTE_MS;
+  expect(await pass(10 * SECOND_MS)).toBe(0);
+  await spend(account, "1");
+  expect(await pass(MINUTE_MS)).toBe(0);
+  expect(await pass(10 * MINUTE_MS)).toBe(0);
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("an alarm that cannot be stored holds up no other, and comes later", async () => {
+  const [broken, whole] = [await withRule(), await withRule()];
+  await spend(broken, "1");
+  await spend(whole, "1");
+  await database.sql.unsafe(`ALTER TABLE burn_alarms
+    ADD CONSTRAINT refused CHECK (account <> ${broken.row.number})`);
+  try {
+    const failed = await pass(10 * SECOND_MS).catch(({ message }) => message);
+    expect(failed).toBe("1 alarms of burn-rate rules were not raised");
+    expect(first.applied).toEqual([whole.id]);
+    expect(await verdict(whole, usd("0.1"))).toBe("key_paused");
+  } finally {
+    await database.sql`ALTER TABLE burn_alarms DROP CONSTRAINT refused`;
+  }
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  expect(await verdict(broken, usd("0.1"))).toBe("key_paused");
+});
+
+test("accounts take turns, pauses first, and an inbox has at most 20 mails an hour", async () => {
+  const email = "flood@example.test";
+  const many = await withRule({ action: "alert" }, email);
+  for (let rule = 0; rule < 18; rule += 1) await giveRule(world, many, { action: "alert" });
+  await giveRule(world, many);
+  const other = await withRule({ action: "alert" });
+  const ofOperator = Array.from({ length: 5 }, (_, index) => {
+    return burnTerms({ action: "alert", amount: usd(`0.${index + 1}`) });
+  });
+  await spend(many, "1");
+  await spend(other, "1");
+  expect(
+    await pass(
+      10 * SECOND_MS,
+      burnWorker(world, () => nowMs, ofOperator),
+    ),
+  ).toBe(31);
+  const alarms = await database.sql<{ account: bigint; action: string }[]>`
+    SELECT account, action FROM burn_alarms ORDER BY number LIMIT 3`;
+  expect(alarms.map(({ account, action }) => [Number(account), action])).toEqual([
+    [many.row.number, "pause"],
+    [other.row.number, "alert"],
+    [many.row.number, "alert"],
+  ]);
+  expect(await mailbox.read(email)).toHaveLength(20);
 });
 
 test("a new key that spends at once is found by the first check", async () => {
