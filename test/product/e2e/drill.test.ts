@@ -121,6 +121,8 @@ test("a gateway that answers without a charge, and takes any event, fails the dr
   expect(words).toContain("took a forged event");
   expect(words).toContain("Does one run?");
   expect(words).toContain(account);
+  // A hold is still open, so the account cannot be closed; but nobody can call any more.
+  await expectKeysRevoked(account);
 }, 600_000);
 
 test("books that do not agree fail the drill; the tenth answer runs the command", async () => {
@@ -239,12 +241,16 @@ function operatorWith(broken: object): typeof operator {
   return { ...operator, administration: { ...administration, accounts } };
 }
 
-async function expectClosed(id: string): Promise<void> {
-  const { state, number } = await findAccount(operator.administration, id);
-  expect(state).toBe("closed");
+async function expectKeysRevoked(id: string): Promise<void> {
+  const { number } = await findAccount(operator.administration, id);
   const keys = await operator.database.sql`
     SELECT FROM keys WHERE account = ${number} AND revoked_at IS NULL`;
   expect(keys).toHaveLength(0);
+}
+
+async function expectClosed(id: string): Promise<void> {
+  expect((await findAccount(operator.administration, id)).state).toBe("closed");
+  await expectKeysRevoked(id);
 }
 
 async function expectLeftNothing(id: string): Promise<void> {
