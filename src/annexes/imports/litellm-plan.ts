@@ -1,7 +1,6 @@
 // Plans an import from LiteLLM's proxy. A budget there is an upper limit, and spending is counted
 // up to it; the unspent part of a budget that does not renew becomes a balance.
 
-import type { Span } from "../../core/access/budgets.ts";
 import type { ModelPatterns } from "../../core/access/key-limits.ts";
 import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
@@ -22,22 +21,24 @@ import {
   type ProductPlan,
   sharedEmails,
 } from "./plan.ts";
-import { commonModels, endOf, patternsFrom, rateFrom, smallestOfSpans } from "./planned-limits.ts";
+import {
+  commonModels,
+  endOf,
+  patternsFrom,
+  rateFrom,
+  smallestOfSpans,
+  spanOf,
+} from "./planned-limits.ts";
 
 /** LiteLLM's dashboard makes itself a key for each sign-in. */
 const DASHBOARD_TEAM = "litellm-dashboard";
-/** Periods that are a span here; the month is the span of a key's monthly limit. */
-const SPAN_OF: ReadonlyMap<string, Span | "month"> = new Map([
-  ["5h", "5h"],
-  ...["1d", "24h"].map((period) => [period, "day"] as const),
-  ...["7d", "1w"].map((period) => [period, "week"] as const),
-  ...["28d", "29d", "30d", "31d", "1mo"].map((period) => [period, "month"] as const),
-]);
 const ALL_MODELS = new Set(["all-proxy-models", "all-team-models"]);
 /** Stands for no model, beside others or alone. */
 const NO_MODELS = "no-default-models";
 const SEVERAL_PERIODS = "budgets for several periods";
 const RATES = ["rpm_limit", "tpm_limit"] as const;
+/** Limits that a key may have from a shared budget, beside the budget itself. */
+const SHARED = [...RATES, "max_parallel_requests", "model_max_budget", "budget_limits"] as const;
 
 /** Plans an import from these tables. */
 export function planLiteLlm(
@@ -121,7 +122,7 @@ class LiteLlmPlan {
     if (key.team_id === DASHBOARD_TEAM) return [];
     const subject = subjectOf(key);
     const owner = this.#ownerOf(key);
-    const planned = this.#key(subject, key, owner?.row ?? null);
+    const planned = this.#key(subject, this.#withShared(key), owner?.row ?? null);
     if (planned === null) return [];
     if (owner !== null) {
       this.#keys.set(owner.origin, [...(this.#keys.get(owner.origin) ?? []), planned]);
@@ -149,7 +150,7 @@ class LiteLlmPlan {
     const expiresMs = Number(key.expires ?? Number.POSITIVE_INFINITY);
     if (expiresMs <= this.terms.nowMs) return refuse("expired there");
     const budgets = this.#budgets(subject, key, owner === null);
-    if (budgets === "used up") return refuse("its budget is used up");
+    if (typeof budgets === "string") return refuse(budgets);
     const models = this.#models(subject, key, owner);
     if (models?.length === 0) return refuse("it may call no model");
     const rates = this.#rates(subject, key);
@@ -173,16 +174,23 @@ class LiteLlmPlan {
 
   /** The rates of a key, or the name of one that lets no call through. */
   #rates(subject: string, key: ForeignRow) {
-    const shared = this.tables.budgets.get(String(key.budget_id));
     const values: (number | null)[] = [];
     for (const name of RATES) {
-      const { value, notes } = rateFrom(name, key[name] ?? shared?.[name]);
+      const { value, notes } = rateFrom(name, key[name]);
       if (value === "nothing") return name;
       this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
       values.push(value);
     }
     const [requestsPerMinute = null, tokensPerMinute = null] = values;
     return { requestsPerMinute, tokensPerMinute };
+  }
+
+  /** Returns a key with the limits of the budget that it shares, where it has none of its own. */
+  #withShared(key: ForeignRow): ForeignRow {
+    const shared = this.tables.budgets.get(String(key.budget_id));
+    if (shared === undefined) return key;
+    const lacking = SHARED.filter((name) => isNoLimit(key[name]));
+    return { ...key, ...Object.fromEntries(lacking.map((name) => [name, shared[name]])) };
   }
 
   /** Returns the budget of a key: its own, or else the one that it shares. */
@@ -193,47 +201,51 @@ class LiteLlmPlan {
   }
 
   /**
-   * The budgets of a key by their spans, and the smallest of its months and of the periods that
-   * Farebox does not have. What is left of one without a period is a budget of all time, unless the
-   * key pays for itself: then it is the balance.
+   * The budgets of a key by their spans, and the smallest of its months. What is left of one that
+   * has no period is a budget of all time, unless the key pays for itself: then it is the balance.
    */
-  #budgets(subject: string, key: ForeignRow, isAlone: boolean): KeyBudgets | "used up" {
+  #budgets(subject: string, key: ForeignRow, isAlone: boolean): KeyBudgets | string {
     const budget = this.#budgetOf(key);
     const isBalance = isAlone && foreignText(budget.budget_duration) === null;
     const own = isBalance ? [] : this.#ownBudget(subject, budget);
     const all = [...own, ...windowsOf(key)];
-    if (all.some(({ most }) => most <= 0n)) return "used up";
+    const empty = all.find(({ left }) => left <= 0n);
+    if (empty !== undefined) {
+      const which = empty.period === null ? "its budget" : `its budget in every ${empty.period}`;
+      return `${which} is used up`;
+    }
     const budgets: PlannedBudget[] = [];
     let monthlyLimit: NanoUsd | null = null;
-    for (const { most, period } of all) {
-      const span = period === null ? "total" : SPAN_OF.get(period);
-      if (span !== undefined && span !== "month") {
-        budgets.push({ span, amount: most });
+    for (const { most, left, period } of all) {
+      const { span, isSame } = spanOf(period);
+      const there = `its limit was ${toDollars(most)} in every ${period}`;
+      if (span !== "month") {
+        budgets.push({ span, amount: left });
+        if (!isSame)
+          this.#notes.push(`${subject}: ${there}; here it is ${toDollars(left)} of all time`);
         continue;
       }
-      if (span === undefined) {
-        const was = `${toDollars(most)} in every ${period}`;
-        this.#notes.push(`${subject}: its limit was ${was}; here it is at most as much each month`);
-      }
-      if (monthlyLimit === null || most < monthlyLimit) monthlyLimit = most;
+      if (!isSame) this.#notes.push(`${subject}: ${there}; here it is at most as much each month`);
+      if (monthlyLimit === null || left < monthlyLimit) monthlyLimit = left;
     }
     return { budgets: smallestOfSpans(budgets), monthlyLimit };
   }
 
-  /** The budget of a key, or nothing; what is spent of it counts only if it does not renew. */
+  /** The budget of a key, or nothing; what is spent of it counts only if it does not renew here. */
   #ownBudget(subject: string, budget: ForeignRow): readonly BudgetWindow[] {
     if ((budget.max_budget ?? null) === null) return [];
     const most = foreignUsd(budget.max_budget);
     const spent = foreignUsd(budget.spend ?? 0);
     const period = foreignText(budget.budget_duration);
-    if (most !== null && most <= 0n) return [{ most, period }];
+    if (most !== null && most <= 0n) return [{ most, left: most, period }];
     if (most === null || spent === null) {
       this.#notes.push(
         `${subject}: its budget of ${budget.max_budget} is no limit here; it has none`,
       );
       return [];
     }
-    return [{ most: period === null ? subtract(most, spent) : most, period }];
+    const left = spanOf(period).span === "total" ? subtract(most, spent) : most;
+    return [{ most, left, period }];
   }
 
   #balance(subject: string, budget: ForeignRow): NanoUsd {
@@ -308,6 +320,8 @@ type KeyBudgets = Pick<PlannedKey, "budgets" | "monthlyLimit">;
 
 interface BudgetWindow {
   readonly most: NanoUsd;
+  /** Less than the most if what is spent of it counts here. */
+  readonly left: NanoUsd;
   /** Null for one that does not renew. */
   readonly period: string | null;
 }
@@ -323,7 +337,7 @@ function windowsOf(row: ForeignRow): BudgetWindow[] {
   return budgetLimitsOf(row).flatMap((limit) => {
     const { max_budget: budget, budget_duration: period } = (limit ?? {}) as ForeignRow;
     const most = foreignUsd(budget);
-    return most === null ? [] : [{ most, period: foreignText(period) ?? "?" }];
+    return most === null ? [] : [{ most, left: most, period: foreignText(period) ?? "?" }];
   });
 }
 
@@ -331,6 +345,13 @@ function windowsOf(row: ForeignRow): BudgetWindow[] {
 function budgetLimitsOf({ budget_limits: limits }: ForeignRow): readonly unknown[] {
   const list = typeof limits === "string" ? jsonValue(limits) : limits;
   return Array.isArray(list) ? list : [];
+}
+
+/** Whether a value of a column is none: LiteLLM stores empty objects and lists for that, too. */
+function isNoLimit(value: unknown): boolean {
+  if ((value ?? null) === null) return true;
+  const limit = typeof value === "string" ? jsonValue(value) : value;
+  return typeof limit === "object" && limit !== null && Object.keys(limit).length === 0;
 }
 
 function subjectOf(key: ForeignRow): string {

@@ -13,6 +13,38 @@ import { type PlannedBudget, wholeOf } from "./plan.ts";
 /** A key with a later end counts as endless: some ends are not dates of any calendar. */
 const FAR_MS = Date.UTC(10_000, 0);
 
+/** Periods of LiteLLM that are a span here; the month is the span of a key's monthly limit. */
+const SPAN_OF: ReadonlyMap<string, Span | "month"> = new Map([
+  ["5h", "5h"],
+  ...["1d", "24h"].map((period) => [period, "day"] as const),
+  ...["7d", "1w"].map((period) => [period, "week"] as const),
+  ...["28d", "29d", "30d", "31d", "1mo"].map((period) => [period, "month"] as const),
+]);
+const SECONDS_OF: ReadonlyMap<string, number> = new Map([
+  ["s", 1],
+  ["m", 60],
+  ["h", 3_600],
+  ["d", 86_400],
+  ["w", 604_800],
+]);
+const MONTH_SECONDS = 31 * 86_400;
+
+/**
+ * Returns the span here of a period of LiteLLM, null for one without an end, and whether they are
+ * the same. A period that Farebox does not have is the month if it is no longer than one, since the
+ * same sum is stricter then, and else all time (D-888).
+ */
+export function spanOf(period: string | null): {
+  readonly span: Span | "month";
+  readonly isSame: boolean;
+} {
+  const same = period === null ? "total" : SPAN_OF.get(period);
+  if (same !== undefined) return { span: same, isSame: true };
+  const [, count, unit = ""] = /^(\d+)([smhdw])$/.exec(period ?? "") ?? [];
+  const seconds = Number(count) * (SECONDS_OF.get(unit) ?? Number.NaN);
+  return { span: seconds <= MONTH_SECONDS ? "month" : "total", isSame: false };
+}
+
 /** When a key ends that ended then in the other product; null for never. */
 export function endOf(expiresMs: number): Date | null {
   // A time beyond the range of Date is NaN.

@@ -93,9 +93,81 @@ test("a budget keeps its span, and one of another period is the limit each month
   expect(plan.notes).toEqual(
     expect.arrayContaining([
       "key 'windows' (…): its limit was $2.50 in every 1h; here it is at most as much each month",
-      "key 'closed' (…): its budget is used up; no new key",
+      "key 'closed' (…): its budget in every 1d is used up; no new key",
       "key 'odd' (…): not carried over: budgets for several periods",
     ]),
+  );
+});
+
+test("a key spends no more in a longer period than it could spend there", () => {
+  const key = { user_id: "ada", max_budget: 100, spend: 30 };
+  const plan = liteLlm({
+    keys: ["31d", "4w", "744h", "90d", "5w", "2mo", "745h", "often"].map((budget_duration) => ({
+      ...key,
+      token: budget_duration,
+      key_alias: budget_duration,
+      budget_duration,
+    })),
+  });
+  const [month, total] = [usd("100"), ["total $70.00"]];
+  const limits = plan.accounts.flatMap(({ keys }) =>
+    keys.map(({ name, monthlyLimit, budgets }) => [
+      name,
+      monthlyLimit ?? budgets.map(({ span, amount }) => `${span} ${toDollars(amount)}`),
+    ]),
+  );
+  expect(Object.fromEntries(limits)).toEqual({
+    "31d": month,
+    "4w": month,
+    "744h": month,
+    "90d": total,
+    "5w": total,
+    "2mo": total,
+    "745h": total,
+    often: total,
+  });
+  expect(plan.notes).toContain(
+    "key '90d' (…): its limit was $100.00 in every 90d; here it is $70.00 of all time",
+  );
+  const spent = { ...key, token: "spent", spend: 100, budget_duration: "90d" };
+  const several = [{ budget_duration: "90d", max_budget: 50 }];
+  const others = liteLlm({
+    keys: [spent, { token: "several", user_id: "ada", budget_limits: several }],
+  });
+  expect(others.accounts[0]?.keys).toMatchObject([
+    { origin: "key:several", monthlyLimit: null, budgets: [{ span: "total", amount: usd("50") }] },
+  ]);
+  expect(others.notes).toContain(
+    "key 'without a name' (…): its budget in every 90d is used up; no new key",
+  );
+});
+
+test("limits of a shared budget are those of a key that has none of its own", () => {
+  const windows = (max_budget: number) => [{ budget_duration: "1d", max_budget }];
+  const shared = {
+    budget_id: "b",
+    max_parallel_requests: 3,
+    model_max_budget: { m1: 1 },
+    budget_limits: windows(2),
+  };
+  const own = { max_parallel_requests: 5, budget_limits: JSON.stringify(windows(4)) };
+  const none = { model_max_budget: {}, budget_limits: "[]" };
+  const { accounts, notes } = liteLlm({
+    budgets: new Map([["b", shared]]),
+    keys: [
+      { key_alias: "shared", ...none },
+      { key_alias: "own", ...none, ...own },
+    ].map((key) => ({ token: key.key_alias, user_id: "ada", budget_id: "b", ...key })),
+  });
+  const budgets = accounts[0]?.keys.map((key) => key.budgets);
+  expect(budgets).toEqual([
+    [{ span: "day", amount: usd("2") }],
+    [{ span: "day", amount: usd("4") }],
+  ]);
+  const lost = (count: number) =>
+    `not carried over: max_parallel_requests ${count}; budgets for single models`;
+  expect(notes).toEqual(
+    expect.arrayContaining([`key 'shared' (…): ${lost(3)}`, `key 'own' (…): ${lost(5)}`]),
   );
 });
 
@@ -284,6 +356,7 @@ function liteLlm(tables: {
   readonly teams?: readonly ForeignRow[];
   readonly keys?: readonly ForeignRow[];
   readonly models?: readonly ForeignRow[];
+  readonly budgets?: ReadonlyMap<string, ForeignRow>;
 }) {
   const users = [{ user_id: "ada" }];
   const people = { users, teams: [], organizations: [], memberships: [], endUsers: [] };
