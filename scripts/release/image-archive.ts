@@ -2,7 +2,7 @@
 // the id of the container in which it built into the image, and so makes another image each time.
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../deploy/engine.ts";
 import { must } from "../deploy/tools.ts";
@@ -36,14 +36,22 @@ export async function writeImageArchive(
   await engine.must("save", "--quiet", "--format", "docker-archive", "--output", file, image);
   await must(["tar", "-xf", file, "-C", saved]);
   const [manifest] = JSON.parse(readFileSync(join(saved, "manifest.json"), "utf8")) as [Manifest];
-  for (const layer of manifest.Layers)
-    renameSync(realpathSync(join(saved, layer)), join(kept, layer));
+  // Layers of the same files are one file, which the manifest may name more than once.
+  for (const layer of new Set(manifest.Layers))
+    linkSync(realpathSync(join(saved, layer)), join(kept, layer));
   const config = withoutContainer(readFileSync(join(saved, manifest.Config), "utf8"));
   const id = createHash("sha256").update(config).digest("hex");
   writeFileSync(join(kept, `${id}.json`), config);
   const written = [{ ...manifest, Config: `${id}.json` }];
   writeFileSync(join(kept, "manifest.json"), JSON.stringify(written));
-  const same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=0644"];
+  const same = [
+    "--hard-dereference",
+    "--sort=name",
+    "--owner=0",
+    "--group=0",
+    "--numeric-owner",
+    "--mode=0644",
+  ];
   await must([
     "tar",
     ...same,

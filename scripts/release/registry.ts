@@ -28,32 +28,50 @@ export async function timesOf(npm: Npm, name: string): Promise<Readonly<Record<s
 export type Signatures =
   | { readonly is: "right" }
   | { readonly is: "wrong"; readonly words: string }
-  /** The registry offers no signatures, or does not answer. */
+  /** The registry offers no signatures, or it or the store of its keys does not answer. */
   | { readonly is: "unknown"; readonly words: string };
 
 /** Has npm compare the signatures of all installed packages with the keys of the registry. */
 export async function checkSignatures(npm: Npm): Promise<Signatures> {
   const { exitCode, stdout, stderr } = await npm(["audit", "signatures", "--json", ...ONCE]);
-  const found = parsed(stdout);
-  if (found === null) return { is: "unknown", words: firstLine(stderr) };
-  const bad = [...found.invalid, ...found.missing].map(({ name, version }) => `${name}@${version}`);
-  if (exitCode === 0 && bad.length === 0) return { is: "right" };
-  return { is: "wrong", words: bad.join(", ") || firstLine(stderr) };
+  const { invalid, missing, error } = parsed(stdout);
+  if (invalid === undefined || missing === undefined) {
+    const code = error?.code ?? /^npm error code (\w+)/m.exec(stderr)?.[1] ?? "";
+    const said = [error?.code ?? [], error?.summary ?? []].flat().join(": ") || firstLine(stderr);
+    const words = said || `npm ended with ${exitCode} and no list of signatures`;
+    return { is: OF_A_PACKAGE.test(code) ? "wrong" : "unknown", words };
+  }
+  const notCompared = invalid.filter(({ message }) => NO_KEYS.test(message ?? ""));
+  const bad = [...invalid.filter((each) => !notCompared.includes(each)), ...missing];
+  const words = bad.map(({ name, version }) => `${name}@${version}`).join(", ");
+  if (words !== "") return { is: "wrong", words };
+  if (notCompared[0] !== undefined) return { is: "unknown", words: notCompared[0].message ?? "" };
+  return exitCode === 0 ? { is: "right" } : { is: "wrong", words: firstLine(stderr) };
 }
 
-interface Found {
-  readonly invalid: readonly { readonly name: string; readonly version: string }[];
-  readonly missing: readonly { readonly name: string; readonly version: string }[];
+/** Errors with which npm ends at a package whose signature or digest is not what it must be. */
+const OF_A_PACKAGE = /^E.*(ATTESTATION|INTEGRITY|SIGNATURE)/;
+/** How npm says that it could not fetch the keys of an attestation: the code does not tell it. */
+const NO_KEYS = /failed to verify attestation: error (refreshing TUF|downloading target)/;
+
+interface Listed {
+  readonly name: string;
+  readonly version: string;
+  readonly message?: string;
 }
 
-/** The lists of npm; null if it ended with an error of another kind. */
-function parsed(stdout: string): Found | null {
+/** What npm says: its lists, or the error with which it ended. */
+interface Said {
+  readonly invalid?: readonly Listed[];
+  readonly missing?: readonly Listed[];
+  readonly error?: { readonly code?: string; readonly summary?: string };
+}
+
+function parsed(stdout: string): Said {
   try {
-    const found = JSON.parse(stdout) as Partial<Found>;
-    const { invalid, missing } = found;
-    return invalid === undefined || missing === undefined ? null : { invalid, missing };
+    return JSON.parse(stdout) as Said;
   } catch {
-    return null;
+    return {};
   }
 }
 

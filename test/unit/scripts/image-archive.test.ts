@@ -2,7 +2,7 @@
 // was built, of which Podman writes the id and the name into the image.
 
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { must } from "../../../scripts/deploy/tools.ts";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
@@ -10,6 +10,9 @@ import { writeImageArchive } from "../../../scripts/release/image-archive.ts";
 import { digestOf } from "../../../scripts/release/source.ts";
 
 const LAYER = "12ee.tar";
+/** Two empty layers, say, are one file, named twice and by a link. */
+const LINK = "layer-of-old.tar";
+const LAYERS = [LAYER, LINK, LAYER];
 const USER = "1000:1000";
 
 /** Writes what `podman save` writes of an image that was built in a container. */
@@ -23,10 +26,11 @@ async function save(folder: string, file: string, container: string): Promise<st
     container_config: hidden,
     rootfs: { type: "layers", diff_ids: ["sha256:12ee"] },
   };
-  const manifest = [{ Config: `${container}.json`, RepoTags: ["localhost/a:1"], Layers: [LAYER] }];
+  const manifest = [{ Config: `${container}.json`, RepoTags: ["localhost/a:1"], Layers: LAYERS }];
   writeFileSync(join(parts, "manifest.json"), JSON.stringify(manifest));
   writeFileSync(join(parts, `${container}.json`), JSON.stringify(config));
   writeFileSync(join(parts, LAYER), "the files");
+  symlinkSync(LAYER, join(parts, LINK));
   await must(["tar", "-cf", file, "-C", parts, "."]);
   return "";
 }
@@ -47,7 +51,7 @@ test("two builds of the same files are one archive, named by its description", a
     expect(manifest).toEqual({
       Config: `${one.id}.json`,
       RepoTags: ["localhost/a:1"],
-      Layers: [LAYER],
+      Layers: LAYERS,
     });
     const config = await of(`${one.id}.json`);
     expect(digestOf(config)).toBe(one.id);
@@ -56,7 +60,7 @@ test("two builds of the same files are one archive, named by its description", a
       container_config: {},
       rootfs: { type: "layers", diff_ids: ["sha256:12ee"] },
     });
-    expect(await of(LAYER)).toBe("the files");
+    for (const layer of LAYERS) expect(await of(layer)).toBe("the files");
   } finally {
     folder.remove();
   }

@@ -56,7 +56,7 @@ test("a registry that does not answer is no answer, and its words are kept", asy
 });
 
 test.each([
-  ["{}", 0, { is: "unknown" }],
+  ["{}", 0, { is: "unknown", words: "npm ended with 0 and no list of signatures" }],
   ["", 1, { is: "unknown", words: "npm error code ENOTFOUND npm error network" }],
   ['{"invalid":[],"missing":[]}', 0, { is: "right" }],
   [
@@ -71,5 +71,52 @@ test.each([
   ],
 ] as const)("signatures of which npm says %s with %d", async (stdout, exitCode, expected) => {
   const stderr = exitCode === 0 ? "" : "npm error code ENOTFOUND\nnpm error network\nnpm error b\n";
-  expect(await checkSignatures(async () => ({ exitCode, stdout, stderr }))).toMatchObject(expected);
+  expect(await checkSignatures(async () => ({ exitCode, stdout, stderr }))).toEqual(expected);
 });
+
+const SUMMARY = "a@1.0.0: what npm found";
+
+test.each([
+  "EATTESTATIONSUBJECT",
+  "EEXPIREDSIGNATUREKEY",
+  "EINTEGRITY",
+  "EINTEGRITYSIGNATURE",
+  "EMISSINGSIGNATUREKEY",
+])("a package for which npm ends with %s is wrong", async (code) => {
+  expect(await signaturesOf({ error: { code, summary: SUMMARY } })).toEqual({
+    is: "wrong",
+    words: `${code}: ${SUMMARY}`,
+  });
+});
+
+test.each([
+  ["ENOTFOUND", SUMMARY, `ENOTFOUND: ${SUMMARY}`],
+  ["TUF_REFRESH_METADATA_ERROR", SUMMARY, `TUF_REFRESH_METADATA_ERROR: ${SUMMARY}`],
+  [undefined, "found no dependencies to audit", "found no dependencies to audit"],
+])("a registry for which npm ends with %s was not asked", async (code, summary, words) => {
+  expect(await signaturesOf({ error: { code, summary } })).toEqual({ is: "unknown", words });
+});
+
+test("a package is not wrong because keys to compare it with could not be fetched", async () => {
+  const lost = attested("error refreshing TUF metadata");
+  const cut = attested("error downloading target undefined");
+  const wrong = { ...attested("artifact signature verification failed"), name: "b" };
+  expect(await signaturesOf({ invalid: [lost, cut], missing: [] })).toEqual({
+    is: "unknown",
+    words: lost.message,
+  });
+  expect(await signaturesOf({ invalid: [lost, wrong], missing: [] })).toEqual({
+    is: "wrong",
+    words: "b@1.0.0",
+  });
+});
+
+/** An attestation that npm could not compare, and why. */
+function attested(why: string) {
+  const message = `a@1.0.0 failed to verify attestation: ${why}`;
+  return { name: "a", version: "1.0.0", code: "EATTESTATIONVERIFY", message };
+}
+
+function signaturesOf(said: object) {
+  return checkSignatures(async () => ({ exitCode: 1, stdout: JSON.stringify(said), stderr: "" }));
+}
