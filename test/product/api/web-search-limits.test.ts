@@ -151,6 +151,38 @@ describe("a model's search", () => {
   });
 });
 
+/** A round after a search, which other streams of its caller leave no place until they end. */
+async function waitingRound() {
+  // The tier Starter has five streams.
+  const account = await api.account({ paid: "5" });
+  const [searched, others] = [closedGate(), closedGate()];
+  finder.answer = async () => {
+    await searched.pass();
+    return Response.json(REPLIES.searxng);
+  };
+  const late = async (request: Received) => {
+    await others.pass();
+    const made = inForm(CHAT, saying("Late."));
+    return await (typeof made === "function" ? made(request) : made);
+  };
+  server.queue(inForm(CHAT, searching("fares")), ...Array.from({ length: 5 }, () => late));
+  const asking = world.post(account, bodyOf(CHAT.model, { stream: true }));
+  await until(() => searched.arrivals === 1, "the search was asked for");
+  const plain = { model: CHAT.model, input: "Hello", stream: true };
+  const streams = Array.from({ length: 5 }, () => world.post(account, plain));
+  await until(() => others.arrivals === 5, "every place is taken");
+  searched.open();
+  await until(async () => {
+    const rows = await api.journal(account);
+    return rows.some(({ outcome }) => outcome.startsWith("too_many_streams"));
+  }, "the round found no place");
+  const openOthers = async () => {
+    others.open();
+    for (const stream of streams) await (await stream).text();
+  };
+  return { asking, openOthers };
+}
+
 describe("a round after a search", () => {
   test("is not made once the service is paused", async () => {
     for (const { form, stream } of WAYS) {
@@ -168,33 +200,19 @@ describe("a round after a search", () => {
   });
 
   test("waits while other streams of its caller leave no place", async () => {
-    // The tier Starter has five streams.
-    const account = await api.account({ paid: "5" });
-    const [searched, others] = [closedGate(), closedGate()];
-    finder.answer = async () => {
-      await searched.pass();
-      return Response.json(REPLIES.searxng);
-    };
-    const late = async (request: Received) => {
-      await others.pass();
-      const made = inForm(CHAT, saying("Late."));
-      return await (typeof made === "function" ? made(request) : made);
-    };
-    server.queue(inForm(CHAT, searching("fares")), ...Array.from({ length: 5 }, () => late));
-    const asking = world.post(account, bodyOf(CHAT.model, { stream: true }));
-    await until(() => searched.arrivals === 1, "the search was asked for");
-    const plain = { model: CHAT.model, input: "Hello", stream: true };
-    const streams = Array.from({ length: 5 }, () => world.post(account, plain));
-    await until(() => others.arrivals === 5, "every place is taken");
-    searched.open();
-    await until(async () => {
-      const rows = await api.journal(account);
-      return rows.some(({ outcome }) => outcome.startsWith("too_many_streams"));
-    }, "the round found no place");
+    const { asking, openOthers } = await waitingRound();
     server.queue(inForm(CHAT, saying("Four.")));
-    others.open();
-    for (const stream of streams) await (await stream).text();
+    await openOthers();
     expect((await readResponse(await asking)).response.status).toBe("completed");
+  });
+
+  test("is not made after such a wait if the service was paused meanwhile", async () => {
+    const { asking, openOthers } = await waitingRound();
+    api.paused.add(`model:${CHAT.model}`);
+    server.queue(inForm(CHAT, saying("Four.")));
+    await openOthers();
+    const { response } = await readResponse(await asking);
+    expect(response).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
   });
 
   test("is charged and told if it breaks off", async () => {
@@ -214,6 +232,9 @@ describe("a round after a search", () => {
     expect(nano(BigInt(paid) + BigInt(told))).toBe(usd("5"));
     expect(response.svc.calls).toHaveLength(3);
     expect(response.svc.cost_usd).toBeGreaterThan(ROUND_COST + SEARCH_COST);
+    const { input_tokens } = response.usage;
+    // The round before it had 12.
+    expect(input_tokens).toBeGreaterThan(12);
   });
 
   test("is the last but one for a model that goes on calling, however it calls", async () => {

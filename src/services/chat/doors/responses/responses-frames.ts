@@ -128,10 +128,14 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
   #failed({ code, message }: ApiError): string {
     const { items } = this.#searches ?? this.#passed ?? this.#output;
     const { search } = this.#meta;
-    const svc = search === null ? null : responseSvc(this.#meta, search.total.settlement);
     const error = { code, message };
-    const failed = { status: "failed", error, output: items, ...(svc !== null && { svc }) };
+    const failed = { status: "failed", error, output: items, ...(search && this.#paid(search)) };
     return this.#frame("response.failed", { response: { ...this.#head(), ...failed } });
+  }
+
+  /** What the calls before a failure came to. */
+  #paid({ total: { usage, settlement } }: NonNullable<ResponseMeta["search"]>): Json {
+    return { usage: usageJson(usage), svc: responseSvc(this.#meta, settlement) };
   }
 
   #end({ usage, settlement, isCut }: EndEvent): string {

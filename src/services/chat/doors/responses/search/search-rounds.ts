@@ -224,8 +224,6 @@ export class SearchRounds {
 
   /** Begins the next round, in which the model reads the results. */
   next(reply: RoundReply, results: readonly Searched[]): void {
-    if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
-    this.#checkPauses();
     this.again();
     const { textBound: _, isCostCapped: __, ...chat } = this.#chat;
     const request = nextRequest(this.#chat.request, reply, results);
@@ -241,8 +239,10 @@ export class SearchRounds {
     };
   }
 
-  /** The current round is asked for anew, as a call of its own. */
+  /** The current round is asked for anew, as a call of its own. Throws what forbids it by now. */
   again(): void {
+    if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
+    this.#checkPauses();
     this.#call = this.#newCall(this.#maxCostLeft);
   }
 
