@@ -3,8 +3,11 @@
 
 import type { Outcome } from "../deploy/tools.ts";
 
-/** Options of npm: one try of ten seconds, since whoever waits is told what was not asked. */
-const ONCE = ["--fetch-retries=0", "--fetch-timeout=10000"];
+/**
+ * Options of npm: one try of ten seconds, since whoever waits is told what was not asked. Errors
+ * are printed also within `npm run --silent`, which silences the npm of its scripts.
+ */
+const ONCE = ["--fetch-retries=0", "--fetch-timeout=10000", "--loglevel=error"];
 
 export type Npm = (args: readonly string[]) => Promise<Outcome>;
 
