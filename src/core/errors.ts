@@ -299,6 +299,7 @@ export const ADMINISTRATION_ERRORS = {
   closed: { status: 409 },
   wrong_state: { status: 409 },
   too_large: { status: 409 },
+  price_changed: { status: 409 },
   no_card: { status: 409 },
   no_payment_provider: { status: 409 },
   reference_reused: { status: 409 },

@@ -3,8 +3,9 @@
 
 import { AdministrationError } from "../core/errors.ts";
 import { PLAN_CONSENT_VERSION } from "../core/money/consent.ts";
-import type { NanoUsd } from "../core/money/money.ts";
+import { type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
 import {
+  type OrderTerms,
   PLAN_GRACE_MS,
   PLAN_RETRY_MS,
   type PlanCharge,
@@ -28,9 +29,15 @@ export interface CheckedOrder {
   readonly plan: PricedPlan;
   /** The number of the card that is charged. */
   readonly card: number;
+  /** True if the holder named the card: a change that charges nothing then stores it. */
+  readonly isCardNamed: boolean;
   readonly provider: string;
   readonly now: Date;
 }
+
+type Change = Extract<PlanStep, { kind: "change" }>;
+/** The step of an order. */
+export type OrderStep = Extract<PlanStep, { kind: "charge" }> | Change;
 
 const NONE = { kind: "none" } as const;
 
@@ -40,7 +47,7 @@ const NONE = { kind: "none" } as const;
  * the days of grace it charges the month that is due.
  * @throws AdministrationError
  */
-export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPrices): PlanStep {
+export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPrices): OrderStep {
   const { plan, now } = order;
   const price = prices[plan];
   checkOrder(facts, plan, price);
@@ -58,16 +65,49 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
     if (active.nextPlan === null) {
       throw refused(`The account ${facts.account.id} has the plan ${planTitle(plan)} already`);
     }
-    return { kind: "change", to: { nextPlan: null, nextPrice: null } };
+    return changeStep(order, { nextPlan: null, nextPrice: null });
   }
-  if (price <= active.price) return { kind: "change", to: { nextPlan: plan, nextPrice: price } };
+  if (price <= active.price) return changeStep(order, { nextPlan: plan, nextPrice: price });
   const fee = upgradeFee({ from: active.price, to: price }, active, now);
   if (fee === 0n) {
-    return { kind: "change", to: { plan, price, nextPlan: null, nextPrice: null } };
+    return changeStep(order, { plan, price, nextPlan: null, nextPrice: null });
   }
   const period = { paidFrom: now, paidUntil: active.paidUntil };
   const charge = { kind: "upgrade", plan, price, ...consent, ...period } as const;
   return chargeStep(facts, { ...order, fee }, charge);
+}
+
+/** A change that charges nothing; the next months are charged to the card that the holder named. */
+function changeStep({ card, isCardNamed }: CheckedOrder, to: Change["to"]): Change {
+  return { kind: "change", to: isCardNamed ? { ...to, card } : to };
+}
+
+/** The terms of an order's step, as they are shown before the order. */
+export function termsOf({ subscription }: PlanFacts, step: OrderStep): OrderTerms {
+  if (step.kind === "charge") {
+    return { price: step.charge.price, chargedNow: step.topUp.amount, begins: "now" };
+  }
+  const { price, nextPrice, nextPlan } = step.to;
+  return {
+    price: nextPrice ?? price ?? subscription?.price ?? ZERO,
+    chargedNow: ZERO,
+    begins: nextPlan == null ? "now" : "next_month",
+  };
+}
+
+/**
+ * Requires that a step costs no more than the terms that the person agreed to, and begins when they
+ * said. An upgrade costs less with each hour, so that a lower amount is no other order (D-920).
+ * @throws AdministrationError
+ */
+export function checkAgreed({ price, chargedNow, begins }: OrderTerms, agreed: OrderTerms): void {
+  if (price <= agreed.price && chargedNow <= agreed.chargedNow && begins === agreed.begins) return;
+  const when = begins === "now" ? "begins now" : "begins after the paid month";
+  throw new AdministrationError(
+    "price_changed",
+    `The terms have changed, and nothing was charged: the plan ${when}, with ` +
+      `$${toDecimal(chargedNow)} charged now and $${toDecimal(price)} a month`,
+  );
 }
 
 function checkOrder(
@@ -160,7 +200,7 @@ function chargeStep(
   { account }: PlanFacts,
   { card, provider, now, fee }: ChargeTerms,
   charge: PlanCharge,
-): PlanStep {
+): Extract<PlanStep, { kind: "charge" }> {
   const nextAttemptAt = new Date(now.getTime() + ATTEMPT_MS);
   const topUp: NewTopUp = {
     kind: "plan",

@@ -3,7 +3,7 @@
 // first, and one that is under way is the only one.
 
 import { AdministrationError } from "../core/errors.ts";
-import type { PricedPlan } from "../core/money/plan-terms.ts";
+import type { OrderTerms, PricedPlan } from "../core/money/plan-terms.ts";
 import type { AccountRef, AccountRow } from "../store/accounts/accounts.ts";
 import {
   decidePlan,
@@ -12,10 +12,11 @@ import {
   type PlanStep,
   planFacts,
 } from "../store/payments/plan-subscriptions.ts";
+import type { SavedCard } from "../store/payments/saved-cards.ts";
 import type { TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { attempt } from "./charge.ts";
-import { cancelStep, orderStep, renewalStep } from "./plan-steps.ts";
+import { cancelStep, checkAgreed, orderStep, renewalStep, termsOf } from "./plan-steps.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
 export interface PlanOrder {
@@ -24,6 +25,8 @@ export interface PlanOrder {
   readonly cardId: string | null;
   /** The holder's own id of the order: the same one charges once. */
   readonly request?: string | null;
+  /** The terms that the holder saw; without them the present ones count. */
+  readonly agreed?: OrderTerms | null;
 }
 
 /** The result of an order: its charge, or null if nothing was charged. */
@@ -40,19 +43,24 @@ export interface PlanOrdered {
 export async function orderPlan(
   deps: PaymentDeps,
   account: AccountRow,
-  { plan, cardId, request = null }: PlanOrder,
+  { plan, cardId, request = null, agreed = null }: PlanOrder,
 ): Promise<PlanOrdered> {
   const now = new Date(deps.now());
   const first = request === null ? null : await deps.topUps.findRequest(account.number, request);
   if (first !== null)
     return { topUp: repeated(first, { plan, cardId }), facts: await planOf(deps, account) };
   const { number: card } = await chargeableCard(deps, account, cardId);
-  const order = { plan, card, provider: deps.provider.name, now };
+  const isCardNamed = cardId !== null;
+  const order = { plan, card, isCardNamed, provider: deps.provider.name, now };
   const decided = await decidePlan(deps.topUps.deps, account.number, {
     now,
     request,
     also: deps.also,
-    decide: (facts) => orderStep(facts, order, deps.plans),
+    decide(facts) {
+      const step = orderStep(facts, order, deps.plans);
+      if (agreed !== null) checkAgreed(termsOf(facts, step), agreed);
+      return step;
+    },
   });
   const topUp = await charged(deps, decided.topUpId);
   await updateWallet(deps, account);
@@ -89,6 +97,15 @@ export async function planOf(
   return await planFacts(topUps.deps, account.number);
 }
 
+/** The card of the next month: the plan's own while it is saved, or the newest (D-921). */
+export function cardOfPlan(
+  { subscription }: Pick<PlanFacts, "subscription">,
+  saved: readonly SavedCard[],
+): SavedCard | null {
+  const card = subscription?.state === "active" ? subscription.card : null;
+  return saved.find(({ number }) => number === card) ?? saved.at(-1) ?? null;
+}
+
 /** Charges the months that are due, and ends unpaid plans. A failure stops no other plan. */
 export async function renewPlans(deps: PaymentDeps): Promise<void> {
   const now = new Date(deps.now());
@@ -109,8 +126,7 @@ async function renewPlan(
   const { provider, cards, mails, topUps, log } = deps;
   const saved = await cards.list(account.number, provider.name);
   const decide = (facts: PlanFacts) => {
-    const own = saved.find(({ number }) => number === facts.subscription?.card) ?? saved.at(-1);
-    const card = own?.number ?? null;
+    const card = cardOfPlan(facts, saved)?.number ?? null;
     return renewalStep(facts, { card, provider: provider.name, now, mails });
   };
   const { step, topUpId } = await decidePlan(topUps.deps, account.number, { now, decide });

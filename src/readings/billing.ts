@@ -258,7 +258,7 @@ function paymentJson(
   return writePayment({ ...payment, kind, mayHaveInvoice });
 }
 
-function cardJson(card: SavedCard): BillingReply["cards"][number] {
+export function cardJson(card: SavedCard): BillingReply["cards"][number] {
   const expires = `${card.expiryYear}-${String(card.expiryMonth).padStart(2, "0")}`;
   return writeCard({ ...card, expires, savedAt: card.consentAt });
 }

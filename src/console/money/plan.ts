@@ -1,15 +1,18 @@
 // The plan of an application account: GET …/plan, POST …/plan/order and …/plan/cancel
 
 import { PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
-import { PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
+import { PLAN_BEGINS, PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
 import { nested, nullable, type WireOf } from "../../core/records.ts";
+import { amountFrom } from "../../core/text/field-rules.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
+import { usd } from "../../http/console/fields.ts";
 import { replyWith } from "../../http/console/record-schema.ts";
 import { type Checked, oneOf, optional, Type, text } from "../../http/schema.ts";
 import { cancelPlan, orderPlan } from "../../payments/plans.ts";
 import { TopUp, topUpJson } from "../../readings/billing.ts";
 import { Plan, planReply } from "../../readings/offers/plan.ts";
+import { readField } from "../read-fields.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
 import { checkConsent, RequestId } from "./billing-schema.ts";
 
@@ -21,7 +24,16 @@ const BODY_BYTES_MAX = 4 * 1_024;
 const OrderBody = Type.Object(
   {
     plan: oneOf(PRICED_PLANS),
-    card: optional(text({ description: "The id of a saved card; the newest if missing" })),
+    card: optional(
+      text({
+        description:
+          "The id of the saved card that is charged now and each month; if missing, the newest " +
+          "for a charge, and the plan's own for a change that charges nothing",
+      }),
+    ),
+    price_usd: usd("The price of a month that the person agreed to"),
+    charged_now_usd: usd("The amount charged now that the person agreed to"),
+    begins: oneOf(PLAN_BEGINS, { description: "When the plan takes effect, as the person agreed" }),
     request: RequestId,
     consent_version: text({ description: "The version of the text that the person agreed to" }),
   },
@@ -51,22 +63,32 @@ export const orderConsolePlan = accountEndpoint({
   summary: "Buy a plan by saved card, or change to another one",
   description: `A higher plan begins now, a lower one after the paid month. An order of the present
 plan takes a cancellation back. A repeat with the same \`request\` charges nothing. The person
-agrees to the text whose version they give: that the card is charged each month.`,
+agrees to the text whose version they give: that the card is charged each month. They also agree to
+what \`plans\` of the plan says of an order: if it would cost more now or each month, or begin at
+another time, nothing is charged and the answer is \`price_changed\`.`,
   body: jsonBody(OrderBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(OrderedPlan, {
     summary: "A higher plan",
     body: {
       plan: "pro",
+      price_usd: "20",
+      charged_now_usd: "12.9",
+      begins: "now",
       request: "0d9c7c1e-5f9b-4f43-9a1d-2f6f3a1a7a51",
       consent_version: PLAN_CONSENT_VERSION,
     },
   }),
   async run(context: Context, fields: PlanOrderFields) {
     const { deps, account } = context;
-    const { plan, card = null, request } = fields;
+    const { plan, card = null, request, begins } = fields;
     checkConsent(fields, PLAN_CONSENT_VERSION);
+    const agreed = {
+      price: readField("price_usd", () => amountFrom(fields.price_usd)),
+      chargedNow: readField("charged_now_usd", () => amountFrom(fields.charged_now_usd)),
+      begins,
+    };
     const cashier = cashierOf(context, "plan_ordered", planTitle(plan));
-    const { topUp } = await orderPlan(cashier, account, { plan, cardId: card, request });
+    const { topUp } = await orderPlan(cashier, account, { plan, cardId: card, request, agreed });
     const charge = topUp === null ? null : topUpJson(topUp);
     return { ...(await planReply(deps, account)), charge };
   },

@@ -23,6 +23,17 @@ export const NO_PLAN_PRICES: PlanPrices = { starter: null, pro: null, max: null 
 export const PLAN_END_REASONS = ["canceled", "unpaid", "reversed", "operator", "closed"] as const;
 export type PlanEndReason = (typeof PLAN_END_REASONS)[number];
 
+/** When an order of a plan takes effect. */
+export const PLAN_BEGINS = ["now", "next_month"] as const;
+
+/** The terms that an order of a plan shows before it is sent. */
+export interface OrderTerms {
+  /** The price of each further month. */
+  readonly price: NanoUsd;
+  readonly chargedNow: NanoUsd;
+  readonly begins: (typeof PLAN_BEGINS)[number];
+}
+
 /** Cards cannot be charged less. */
 export const PLAN_PRICE_MIN = usd("0.50");
 

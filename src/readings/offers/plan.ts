@@ -4,14 +4,14 @@
 import { PLAN_NAMES, PLANS, type PlanName } from "../../core/access/limits.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { consentText, PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
-import { type NanoUsd, ZERO } from "../../core/money/money.ts";
 import { PROVIDER_NAMES } from "../../core/money/payment-names.ts";
 import {
   NO_PLAN_PRICES,
+  type OrderTerms,
+  PLAN_BEGINS,
   PLAN_END_REASONS,
   type PlanPrices,
   PRICED_PLANS,
-  type PricedPlan,
 } from "../../core/money/plan-terms.ts";
 import {
   flag,
@@ -26,18 +26,19 @@ import {
   type WireOf,
   word,
 } from "../../core/records.ts";
-import { orderStep } from "../../payments/plan-steps.ts";
+import { orderStep, termsOf } from "../../payments/plan-steps.ts";
+import { cardOfPlan } from "../../payments/plans.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { type PlanFacts, planFacts } from "../../store/payments/plan-subscriptions.ts";
-import { type BillingStores, Cards, cardsOf } from "../billing.ts";
-
-/** When an order of a plan takes effect. */
-export const PLAN_BEGINS = ["now", "next_month"] as const;
+import { type BillingStores, Cards, cardJson } from "../billing.ts";
 
 const Offer = {
   plan: word(PLAN_NAMES, { sample: "pro" }),
   price_usd: nullable(
-    usd({ about: "Of a month, without tax; null without a price", sample: "20" }),
+    usd({
+      about: "Of a month after an order, without tax; null without a price",
+      sample: "20",
+    }),
   ),
   requests_per_minute: number({ about: "Of all keys together", sample: 60 }),
   open_calls: number({ about: "At one time", sample: 32 }),
@@ -87,6 +88,12 @@ export const Plan = {
   provider: nullable(word(PROVIDER_NAMES, { sample: "sandbox" })),
   adds_tax: flag({ about: "Whether the provider adds a tax to prices", sample: false }),
   cards: Cards.cards,
+  card: nullable(
+    text({
+      about: "The id of the card that the next month is charged to; null without a card",
+      sample: "card_7n42DGM5Tflk9n8mt7Fhc7",
+    }),
+  ),
   consent: nested({
     version: text({ sample: PLAN_CONSENT_VERSION }),
     text: text({ sample: "My saved card is charged the price of this plan each month." }),
@@ -119,7 +126,7 @@ export async function planReply(
       ...offerOf(facts, name, { prices, now }),
     }),
   );
-  const { cards } = await cardsOf(cashier, account);
+  const saved = (await cashier?.cards.list(account.number, cashier.provider.name)) ?? [];
   return {
     ...writePlan({
       plan,
@@ -134,10 +141,11 @@ export async function planReply(
       provider: cashier?.provider.name ?? null,
       addsTax: cashier?.provider.addsTax ?? false,
       cards: [],
+      card: cardOfPlan(facts, saved)?.id ?? null,
       consent: { version: PLAN_CONSENT_VERSION, text: consentText(PLAN_CONSENT_VERSION) },
     }),
     plans: offers,
-    cards,
+    cards: saved.map(cardJson),
   };
 }
 
@@ -150,31 +158,17 @@ interface OfferTerms {
   readonly now: Date;
 }
 
-interface OfferNow {
-  readonly price: NanoUsd | null;
-  readonly chargedNow: NanoUsd | null;
-  readonly begins: (typeof PLAN_BEGINS)[number] | null;
-}
+type OfferNow = { readonly [Name in keyof OrderTerms]: OrderTerms[Name] | null };
 
 /** What an order would do now: the step that the order itself would take. */
 function offerOf(facts: PlanFacts, name: PlanName, { prices, now }: OfferTerms): OfferNow {
   const plan = PRICED_PLANS.find((one) => one === name);
   if (plan === undefined) return { price: null, chargedNow: null, begins: null };
-  return { price: prices[plan], ...stepOf(facts, plan, { prices, now }) };
-}
-
-function stepOf(
-  facts: PlanFacts,
-  plan: PricedPlan,
-  { prices, now }: OfferTerms,
-): Pick<OfferNow, "chargedNow" | "begins"> {
   try {
-    const step = orderStep(facts, { plan, card: 0, provider: "", now }, prices);
-    if (step.kind === "charge") return { chargedNow: step.topUp.amount, begins: "now" };
-    const isLater = step.kind === "change" && step.to.nextPlan != null;
-    return { chargedNow: ZERO, begins: isLater ? "next_month" : "now" };
+    const order = { plan, card: 0, isCardNamed: false, provider: "", now };
+    return termsOf(facts, orderStep(facts, order, prices));
   } catch (error) {
     if (!(error instanceof AdministrationError)) throw error;
-    return { chargedNow: null, begins: null };
+    return { price: prices[plan], chargedNow: null, begins: null };
   }
 }

@@ -16,6 +16,8 @@ import { declinedWords } from "./failure-words.ts";
 
 export type Offer = PlanReply["plans"][number];
 
+const TERMS = ["price_usd", "charged_now_usd", "begins"] as const satisfies (keyof Offer)[];
+
 interface PlanOrderProps {
   readonly account: string;
   readonly plan: PlanReply;
@@ -26,14 +28,19 @@ interface PlanOrderProps {
 export function PlanOrder({ account, plan, offer, close }: PlanOrderProps) {
   // Made once, so that a second click charges nothing more.
   const [request, setRequest] = useState(() => crypto.randomUUID());
-  const [card, setCard] = useState(plan.cards.at(-1)?.id ?? null);
-  const [agreed, setAgreed] = useState(false);
+  const [card, setCard] = useState(plan.card);
+  // Terms that change while the question is open need a new consent (D-920).
+  const [agreedTo, setAgreedTo] = useState<Offer | null>(null);
+  const agreed = TERMS.every((term) => agreedTo?.[term] === offer[term]);
   const words = t.plan;
   const ordered = PRICED_PLANS.find((one) => one === offer.plan);
   const charged = offer.charged_now_usd !== null && !isZero(offer.charged_now_usd);
   const run = async () => {
-    if (ordered === undefined) return;
-    const order = { plan: ordered, request, consent_version: plan.consent.version };
+    const { price_usd, charged_now_usd, begins } = offer;
+    if (ordered === undefined || price_usd === null || charged_now_usd === null) return;
+    if (begins === null) return;
+    const terms = { price_usd, charged_now_usd, begins };
+    const order = { plan: ordered, ...terms, request, consent_version: plan.consent.version };
     try {
       const { charge } = await orderPlan(account, { ...order, ...(card !== null && { card }) });
       if (charge?.status === "failed") {
@@ -67,7 +74,7 @@ export function PlanOrder({ account, plan, offer, close }: PlanOrderProps) {
       <Checkbox
         label={t.billing.consent(plan.consent.version, plan.consent.text)}
         checked={agreed}
-        onChange={({ currentTarget }) => setAgreed(currentTarget.checked)}
+        onChange={({ currentTarget }) => setAgreedTo(currentTarget.checked ? offer : null)}
       />
     </Ask>
   );

@@ -125,7 +125,7 @@ function Current({ plan, account, canPay }: PartProps) {
   const words = t.plan;
   const { price_usd: price, paid_until: until, next_plan: next, is_due: isDue } = plan;
   const isEnding = next === "free";
-  const card = plan.cards.at(-1);
+  const card = plan.cards.find(({ id }) => id === plan.card);
   const end = until === null ? "" : day(until);
   return (
     <Panel title={words.now(planTitle(plan.plan))}>

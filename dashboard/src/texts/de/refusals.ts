@@ -138,6 +138,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     closed: "Das Konto ist geschlossen.",
     wrong_state: "Das ist jetzt nicht möglich.",
     too_large: "Der Betrag ist nicht möglich.",
+    price_changed:
+      "Preis oder Beginn haben sich geändert. Es wurde nichts belastet. Prüfen Sie sie erneut.",
     no_card: "Das Konto hat keine Karte, die belastet werden kann.",
     no_payment_provider: "Hier kann nichts bezahlt werden: Der Betreiber bucht Guthaben.",
     reference_reused: "Diese Bestellung wurde schon mit anderem Inhalt aufgegeben.",

@@ -111,6 +111,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     closed: "账户已关闭。",
     wrong_state: "目前无法执行该操作。",
     too_large: "该金额不可用。",
+    price_changed: "价格或生效时间已变，未扣款。请查看新的条款后再确认。",
     no_card: "账户没有可扣款的卡。",
     no_payment_provider: "此处无法付款，余额由运营方充值。",
     reference_reused: "该订单此前已以其他内容提交。",

@@ -12,6 +12,7 @@ import { shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { openBillingLab } from "../../../support/stores/billing-lab.ts";
 
+const STARTER = { plan: "starter" } as const;
 const DECLINED_LATER = "4000000000000341";
 const PRICES = { starter: usd("8"), pro: usd("20"), max: null };
 
@@ -24,23 +25,39 @@ async function planOf(account: TestAccount): Promise<PlanReply> {
   return (await lab.world.get<PlanReply>("viewer", pathOf(account, "plan"))).body;
 }
 
+type OrderFields = Readonly<Record<string, string>> & { readonly plan: string };
+
 let orders = 0;
-const order = (account: TestAccount, fields: object) =>
-  lab.world.post<OrderedPlanReply>("billing", pathOf(account, "plan/order"), {
+/** Orders a plan as the page does: by the terms that are shown, unless the fields name others. */
+async function order(account: TestAccount, { plan, ...fields }: OrderFields) {
+  const offer = offerIn(await planOf(account), plan);
+  return await lab.world.post<OrderedPlanReply>("billing", pathOf(account, "plan/order"), {
     request: `plan-order-${orders++}`,
     consent_version,
+    price_usd: offer?.price_usd ?? "0",
+    charged_now_usd: offer?.charged_now_usd ?? "0",
+    begins: offer?.begins ?? "now",
+    plan,
     ...fields,
   });
+}
 
 /** An application account with $20 and a saved card. */
 async function withCard(card?: string): Promise<TestAccount> {
   const account = await lab.world.account({ surface: "application" });
+  await saveCard(account, card);
+  return account;
+}
+
+/** Pays $20 with a card that is saved, and returns its id. */
+async function saveCard(account: TestAccount, card?: string): Promise<string> {
+  const { length } = (await planOf(account)).cards;
   const path = pathOf(account, "top-ups/checkout");
   const fields = { amount_usd: "20", save_card: true };
   const started = await lab.world.post<StartedTopUpReply>("billing", path, fields);
   await lab.pay(started.body.top_up.url, card);
-  await eventually("the card is saved", async () => (await planOf(account)).cards.length === 1);
-  return account;
+  await eventually("the card is saved", async () => (await planOf(account)).cards.length > length);
+  return (await planOf(account)).cards.at(-1)?.id ?? "";
 }
 
 const offerIn = ({ plans }: PlanReply, name: string) => plans.find(({ plan }) => plan === name);
@@ -111,6 +128,53 @@ test("a declined card changes no plan, and the answer says why", async () => {
   const { body } = await order(account, { plan: "starter" });
   expect(body.charge).toMatchObject({ status: "failed", failure: expect.any(String) });
   expect(body).toMatchObject({ plan: "free", price_usd: null });
+});
+
+test("an order that would cost more or begin later than was shown charges nothing", async () => {
+  const account = await withCard();
+  const shown = { plan: "starter", price_usd: "8", charged_now_usd: "8", begins: "now" };
+  const others = [
+    { ...shown, price_usd: "7.99" },
+    { ...shown, charged_now_usd: "7.99" },
+    { ...shown, charged_now_usd: "0" },
+    { ...shown, begins: "next_month" },
+  ];
+  for (const terms of others) {
+    const told = await order(account, terms);
+    expect(told).toMatchObject({ status: 409, code: "price_changed" });
+    expect(told.message).toContain("begins now, with $8 charged now and $8 a month");
+  }
+  expect(await lab.payments(account)).toBe(1);
+  expect((await planOf(account)).plan).toBe("free");
+  // A higher plan of another page has made the same order one of the next month.
+  await order(account, { plan: "pro" });
+  expect(await order(account, shown)).toMatchObject({ status: 409, code: "price_changed" });
+  expect(await planOf(account)).toMatchObject({ plan: "pro", next_plan: "pro" });
+});
+
+test("an order that costs less than was shown is charged the lower amount", async () => {
+  const account = await withCard();
+  const { body } = await order(account, { ...STARTER, price_usd: "9", charged_now_usd: "9" });
+  expect(body.charge?.amount_usd).toBe("8");
+});
+
+test("the card of the plan is the one that it is charged to, not the newest", async () => {
+  const account = await withCard();
+  const [older] = (await planOf(account)).cards;
+  if (older === undefined) throw new Error("No card was saved");
+  const newer = await saveCard(account);
+  expect((await planOf(account)).card).toBe(newer);
+  const { body } = await order(account, { plan: "pro", card: older.id });
+  expect(body).toMatchObject({ plan: "pro", card: older.id });
+  // A change that names no card leaves the plan's; one that names another is charged to that.
+  expect((await order(account, STARTER)).body.card).toBe(older.id);
+  const { body: back } = await order(account, { plan: "pro", card: newer });
+  expect(back).toMatchObject({ charge: null, next_plan: "pro", card: newer });
+  const { body: lower } = await order(account, { plan: "starter", card: older.id });
+  expect(lower).toMatchObject({ charge: null, next_plan: "starter", card: older.id });
+  // A plan whose card is gone is charged to the newest.
+  await lab.world.post("billing", pathOf(account, `cards/${older.id}/remove`));
+  expect((await planOf(account)).card).toBe(newer);
 });
 
 test("an order that is not right names the field, and charges nothing", async () => {
