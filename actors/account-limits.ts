@@ -44,7 +44,10 @@ export function markersOfCall(asking: Asking, refusal: object | null): readonly 
 export function limitsOf(asking: Asking, tier: Tier, key: AccessKey): readonly Limit[] {
   const { terms } = asking;
   const named = terms.limits?.(tier) ?? NONE;
-  const own = markersOfCall(asking, null).length > 0 ? [...named, KEYED_CALLS] : named;
+  // All calls of a response have one key, which counts once (D-945).
+  const isCounted = asking.call.partOf?.isCharged !== true;
+  const isKeyed = isCounted && markersOfCall(asking, null).length > 0;
+  const own = isKeyed ? [...named, KEYED_CALLS] : named;
   const max = tier.accountRequestsPerMinute;
   const { requestsPerDay, tokensPerMinute } = key;
   if (max === null && requestsPerDay === null && tokensPerMinute === null) return own;

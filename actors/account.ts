@@ -40,6 +40,8 @@ export interface WholeResponse {
    * ended: a call that settles after that ends the claim.
    */
   untilMs: number;
+  /** True once one of its calls was charged, which is the one that counts its key. */
+  isCharged?: boolean;
 }
 
 /** The facts of a call that its account needs besides the terms. It must not know the body. */

@@ -14,10 +14,20 @@ export interface Clock {
   deadline(limitMs: number, owner: Expiring): Deadline;
 }
 
-/** Waits by the clock; not at all for zero milliseconds. */
+/** Waits by the clock; not at all for zero milliseconds, and no longer once `signal` is aborted. */
 export async function wait(
   { clock }: { readonly clock: Pick<Clock, "after"> },
   ms: number,
+  signal?: AbortSignal,
 ): Promise<void> {
-  if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
+  if (ms <= 0 || signal?.aborted === true) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      signal?.removeEventListener("abort", end);
+      callOff();
+      resolve();
+    };
+    const callOff = clock.after(ms, end);
+    signal?.addEventListener("abort", end);
+  });
 }

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import type { ItemFields } from "../../../src/services/chat/doors/responses/responses-body.ts";
 import { toChatMessages } from "../../../src/services/chat/doors/responses/responses-prompt.ts";
+import { nextWaitMs } from "../../../src/services/chat/doors/responses/search/search-rounds.ts";
 import { shownSearches } from "../../../src/services/chat/doors/responses/search/shown-search.ts";
 import { sealedExtra } from "../../../src/services/chat/doors/sealed-extra.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
@@ -261,4 +262,14 @@ test("a search beside a function keeps the data that its server sealed for it", 
   );
   const [asked] = toChatMessages("", items);
   expect(asked).toMatchObject({ tool_calls: [{ id: "search_0", extra_content: extra }] });
+});
+
+test("a round waits for a whole minute, but for no time that is too short to help", () => {
+  const waits: number[] = [];
+  const waited = () => waits.reduce((sum, ms) => sum + ms, 0);
+  for (let next = nextWaitMs(1_000, 0); next !== null; next = nextWaitMs(1_000, waited())) {
+    waits.push(next);
+  }
+  expect(waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 28_000]);
+  expect(nextWaitMs(30_000, 40_000)).toBeNull();
 });

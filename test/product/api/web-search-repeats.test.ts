@@ -2,6 +2,8 @@
 // idempotency key is charged once, and its caller can get the answer.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { limitKey } from "../../../actors/records/keys.ts";
+import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
 import type { Received } from "../../support/api/read-requests.ts";
@@ -132,6 +134,22 @@ describe("a repeat", () => {
     expect(code).toBe("idempotency_already_charged");
     for (const { request_id } of response.svc.calls ?? []) expect(message).toContain(request_id);
   });
+});
+
+test("the last key of a day lasts for all calls of a response", async () => {
+  const account = await payer();
+  const of = { bucket: account.row.bucket, account: account.row.id };
+  const count = Buffer.alloc(16);
+  count.writeDoubleLE(Math.floor(Date.now() / 86_400_000));
+  count.writeDoubleLE(IDEMPOTENCY.keysPerDay - 1, 8);
+  await api.parts.stores.redis.set(limitKey(of, "idempotency_keys"), count);
+  server.queue(inForm(CHAT, searching("fares")), inForm(CHAT, saying("Four.")));
+  const { response } = await readResponse(await world.post(account, bodyOf(), { headers }));
+  expect(response.status).toBe("completed");
+  expect(await paidOf(account)).toBe(usd("4.998952"));
+  const other = { "idempotency-key": "search-2" };
+  const refused = await world.post(account, bodyOf(), { headers: other });
+  expect((await errorOf(refused)).code).toBe("too_many_idempotency_keys");
 });
 
 test("two parallel requests of a free model with one key pay one search", async () => {

@@ -126,7 +126,7 @@ async function afterOthers<Result>(
     } catch (error) {
       const waitMs = rounds.retryMs(error, waitedMs);
       if (waitMs === null) throw error;
-      await wait(deps.calls, waitMs);
+      await wait(deps.calls, waitMs, rounds.signal);
       waitedMs += waitMs;
       rounds.again();
     }

@@ -4,6 +4,7 @@
 import type { Settlement, WholeResponse } from "../../../../../../actors/account.ts";
 import { spendableOf } from "../../../../../calls/account.ts";
 import type { Call } from "../../../../../calls/call.ts";
+import { clientLeft } from "../../../../../calls/settling.ts";
 import type { OpenToolSearch } from "../../../../../calls/tool-search.ts";
 import { CHAT } from "../../../../../core/access/limits.ts";
 import { ApiError, toApiError } from "../../../../../core/errors.ts";
@@ -100,7 +101,8 @@ export class SearchRounds {
   readonly plan: SearchPlan;
   readonly #context: Context;
   readonly #leaving = new AbortController();
-  readonly #signal: AbortSignal;
+  /** Aborted once the caller is gone and waits for no repeat. */
+  readonly signal: AbortSignal;
   /** Set if the caller may repeat the request: all calls share its idempotency key. */
   readonly #whole: WholeResponse | null;
   #callOff: (() => void) | null = null;
@@ -126,9 +128,9 @@ export class SearchRounds {
     this.#call = call;
     this.#whole = wholeOf(context);
     if (this.#whole !== null) call.partOf = this.#whole;
-    this.#signal = this.#leaving.signal;
+    this.signal = this.#leaving.signal;
     const hasGrace = this.#whole !== null && !chat.stream;
-    if (!hasGrace) this.#signal = AbortSignal.any([call.signal, this.#signal]);
+    if (!hasGrace) this.signal = AbortSignal.any([call.signal, this.signal]);
     else whenAborted(call.signal, () => this.#leaveLater());
     this.#endsMs = context.deps.calls.clock.monotonicMs() + CHAT.streamMaxMs;
     if (chat.stream) call.endsAtMs = this.#endsMs;
@@ -144,7 +146,7 @@ export class SearchRounds {
   }
 
   get hasLeft(): boolean {
-    return this.#signal.aborted;
+    return this.signal.aborted;
   }
 
   /** The reason why no search was made; empty if none was refused. */
@@ -186,6 +188,7 @@ export class SearchRounds {
   /** The current round has ended. */
   ended(round: EndedRound): void {
     this.#ended.push({ ...round, requestId: this.#call.requestId });
+    if (this.#whole !== null && round.settlement.charged > ZERO) this.#whole.isCharged = true;
     if (this.#call !== this.#context.call) {
       this.#context.call.upstreamMs += this.#call.upstreamMs;
     }
@@ -241,6 +244,7 @@ export class SearchRounds {
 
   /** The current round is asked for anew, as a call of its own. Throws what forbids it by now. */
   again(): void {
+    if (this.hasLeft) throw clientLeft();
     if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
     this.#checkPauses();
     this.#call = this.#newCall(this.#maxCostLeft);
@@ -254,8 +258,7 @@ export class SearchRounds {
     if (this.isFirst || this.hasLeft || !(error instanceof ApiError)) return null;
     const { code, retryAfterSeconds } = error;
     if (!OTHERS_FIRST.has(code) || retryAfterSeconds === undefined) return null;
-    const waitMs = Math.max(retryAfterSeconds * 1_000, waitedMs);
-    return waitedMs + waitMs <= WAIT_MAX_MS ? waitMs : null;
+    return nextWaitMs(retryAfterSeconds * 1_000, waitedMs);
   }
 
   /** The error that ends the response. It names the caller's cap, not what is left of it. */
@@ -365,7 +368,7 @@ export class SearchRounds {
       ...call,
       requestId: newTimedId("request", deps.random, clock.now()),
       arrivedMs: clock.monotonicMs(),
-      signal: this.#signal,
+      signal: this.signal,
       upstreamFromMs: null,
       upstreamMs: 0,
       maxCost,
@@ -392,6 +395,16 @@ export class SearchRounds {
     if (!most) return Number.POSITIVE_INFINITY;
     return this.#ended.reduce((left, { usage }) => left - usage.completionTokens, most);
   }
+}
+
+/**
+ * How long a round waits that was asked to wait `askedMs` and has waited `waitedMs` until now: each
+ * time twice as long in all, up to a minute; null if no wait is left that is long enough.
+ */
+export function nextWaitMs(askedMs: number, waitedMs: number): number | null {
+  const leftMs = WAIT_MAX_MS - waitedMs;
+  if (leftMs <= 0 || askedMs > leftMs) return null;
+  return Math.min(Math.max(askedMs, waitedMs), leftMs);
 }
 
 /** The response as its calls name it; null without an idempotency key. */
