@@ -1,7 +1,7 @@
 // Vouchers: their batches, a new one, and the end of one. The page makes the codes and keeps them
 // for the operator before they are valid, because the database has only their digests (D-916).
 
-import { endVouchers, registerVouchers } from "../accounts/vouchers.ts";
+import { endVouchers, registerVouchers, type VoucherTerms } from "../accounts/vouchers.ts";
 import { readField } from "../console/read-fields.ts";
 import { TIERS } from "../core/access/limits.ts";
 import {
@@ -11,6 +11,7 @@ import {
   plainCode,
   USES_MAX,
 } from "../core/access/voucher-codes.ts";
+import { codesDigest } from "../core/access/voucher-digest.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
 import { futureFrom, positiveAmountFrom } from "../core/text/field-rules.ts";
 import { invalid } from "../http/body/checks.ts";
@@ -97,7 +98,7 @@ const make = operatorAct({
       endsAt: end == null ? null : readField("ends_at", () => futureFrom(new Date(end), nowMs)),
       createdAt: new Date(nowMs),
     };
-    const about = `${codes.length} vouchers of ${dollars(terms.amount)}, batch ${batch}, made`;
+    const about = madeWords(terms, codes);
     const deed = { ask: input, action: "make_vouchers", subject: batch, about };
     return await actOnce(context, deed, async (also) => {
       await registerVouchers(administration, { terms, codes, also });
@@ -105,6 +106,20 @@ const make = operatorAct({
     });
   },
 });
+
+/** All terms, because an order that differs in one is no repeat of the first. */
+function madeWords(terms: VoucherTerms, codes: readonly string[]): string {
+  const { batch, amount, usesMax, tiers, oncePerPerson, endsAt } = terms;
+  const rules = [
+    `${usesMax} uses of each`,
+    tiers === null ? [] : `tiers ${tiers.toSorted().join(" ")}`,
+    oncePerPerson ? "once per person" : [],
+    endsAt === null ? [] : `until ${endsAt.toISOString()}`,
+    `codes ${codesDigest(codes)}`,
+  ].flat();
+  const made = `${codes.length} vouchers of ${dollars(amount)}, batch ${batch}, made`;
+  return `${made}: ${rules.join(", ")}`;
+}
 
 const end = operatorAct({
   id: "endVouchers",

@@ -11,3 +11,9 @@ export function voucherDigest(typed: string): string | null {
   const code = plainCode(typed);
   return code === null ? null : createHash("sha256").update(`voucher ${code}`).digest("hex");
 }
+
+/** A short text that only these codes have, in any order; nobody finds a code from it. */
+export function codesDigest(codes: readonly string[]): string {
+  const digests = codes.map(voucherDigest).toSorted().join();
+  return createHash("sha256").update(digests).digest("hex").slice(0, 16);
+}

@@ -33,7 +33,9 @@ test("the codes of a batch are digests in the database, and the batch is listed"
   const { status, body } = await make({ ...order, ends_at: "2999-01-01T00:00:00Z" });
   expect(status).toBe(200);
   expect(body.done).toMatchObject({
-    about: "3 vouchers of $5, batch spring, made",
+    about: expect.stringContaining(
+      "3 vouchers of $5, batch spring, made: 2 uses of each, tiers free",
+    ),
     outcome: "done",
     reason: "A campaign",
   });
@@ -75,6 +77,30 @@ test("a batch is made once for its id, and its name or a code of it never again"
     ]);
   }
   expect(await batchOf("another")).toBeUndefined();
+});
+
+test("an order of a used id that differs in a term is refused, and no repeat", async () => {
+  const order = { ...ask(), amount_usd: "5", batch: "terms", codes: codes(1) };
+  const send = (more: object) =>
+    operators.post<ActionReply & Refused>("operator", "/vouchers", { ...order, ...more });
+  expect((await send({})).body.repeated).toBe(false);
+  for (const other of [
+    { uses: 1_000 },
+    { tiers: ["free"] },
+    { once_per_person: true },
+    { ends_at: "2999-01-01T00:00:00Z" },
+    { codes: codes(1) },
+    { amount_usd: "6" },
+  ]) {
+    const { status, body } = await send(other);
+    expect([other, status, body.error.message]).toEqual([
+      other,
+      409,
+      expect.stringContaining("belongs to another action"),
+    ]);
+  }
+  expect((await send({})).body.repeated).toBe(true);
+  expect(await batchOf("terms")).toMatchObject({ codes: 1, uses_max: 1, ends_at: null });
 });
 
 test("an order that is not right names the field, and makes nothing", async () => {
