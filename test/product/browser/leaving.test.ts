@@ -104,9 +104,15 @@ test.skipIf(!canRun)("an account that is left leads to the person's own", async 
   const { visitor } = bob;
   await visitor.go(`${account}/settings`);
   await visitor.field(/^Name/).fill("Robert");
-  await sql`DELETE FROM memberships m USING accounts a, people p
-    WHERE a.number = m.account AND p.id = m.person AND a.id = ${account}
-      AND p.email = 'bob@example.com'`;
+  // Once the button was pressed: the page reads the account by itself too, and leaves at once then.
+  await visitor.page.route("**/console/api/**", async (route) => {
+    if (route.request().method() !== "GET") {
+      await sql`DELETE FROM memberships m USING accounts a, people p
+        WHERE a.number = m.account AND p.id = m.person AND a.id = ${account}
+          AND p.email = 'bob@example.com'`;
+    }
+    await route.continue();
+  });
   await visitor.button("Save").first().click();
   await visitor.page.waitForURL(new RegExp(`${bob.account}/overview`));
   expect(visitor.complaints).toEqual([]);
