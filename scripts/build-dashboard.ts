@@ -107,7 +107,10 @@ async function buildInto(folder: string): Promise<void> {
     return name;
   };
   const font = addHashed(folder, join(PROJECT, "node_modules", FONT));
-  const script = found(/^main-\w+\.js$/);
+  // Shared chunks begin with the name of the entry too.
+  const entry = built.outputs.find(({ kind }) => kind === "entry-point");
+  if (entry === undefined) throw new Error("The build has no entry");
+  const script = basename(entry.path);
   const app = found(/^app-\w+\.js$/);
   for (const language of LANGUAGE_TAGS) {
     const needed = [script, app, found(new RegExp(`^${CATALOGUES[language]}-\\w+\\.js$`))];

@@ -2,14 +2,12 @@
 
 import { Kbd, Modal } from "@mantine/core";
 import { Link, Navigate, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
-import { mayAct } from "../../../src/core/access/roles.ts";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { BRAND } from "../brand.ts";
-import { forgetVoucher, useKeptVoucher } from "../kept-voucher.ts";
-import { RedeemVoucher } from "../pages/money/redeem-voucher.tsx";
+import { useKeptVoucher } from "../kept-voucher.ts";
 import { Brand } from "../parts/mark.tsx";
 import { Facts } from "../parts/panel.tsx";
-import { type Account, useAccount, useMe } from "../session.tsx";
+import { useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { AccountState } from "./account-state.tsx";
 import { Frame } from "./frame.tsx";
@@ -18,6 +16,10 @@ import { useKeys } from "./keys.ts";
 import { useAccountLoss, useSessionEnd } from "./leave.ts";
 import { PAGE_NAMES, PAGES, pathOf } from "./pages.ts";
 import { Side } from "./side.tsx";
+
+const VoucherOfLink = lazy(async () => ({
+  default: (await import("./voucher-of-link.tsx")).VoucherOfLink,
+}));
 
 /** The frame, unless the account was lost while its page was open. */
 export function Shell() {
@@ -30,6 +32,7 @@ export function Shell() {
 function AccountFrame() {
   const account = useAccount();
   const { shown, hide } = useShortcuts(account.id);
+  const voucher = useKeptVoucher();
   useTitle();
   useSessionEnd();
   useAccountLoss();
@@ -48,21 +51,12 @@ function AccountFrame() {
       />
       <Jump opened={shown === "jump"} close={hide} account={account.id} />
       <KeyboardList opened={shown === "keyboard"} close={hide} />
-      <VoucherOfLink account={account} />
+      {voucher !== null && (
+        <Suspense fallback={null}>
+          <VoucherOfLink account={account} code={voucher} />
+        </Suspense>
+      )}
     </>
-  );
-}
-
-/** Offers the voucher of a link on whichever page the reader arrives. */
-function VoucherOfLink({ account }: { readonly account: Account }) {
-  const code = useKeptVoucher();
-  if (code === null) return null;
-  if (mayAct(account.role, "billing"))
-    return <RedeemVoucher account={account.id} code={code} close={forgetVoucher} />;
-  return (
-    <Modal opened onClose={forgetVoucher} title={t.billing.voucher.title} size="sm">
-      <p className="small">{t.billing.forbidden(account.role)}</p>
-    </Modal>
   );
 }
 
