@@ -1,6 +1,6 @@
 // `farebox drill`: the commands. The drill itself is in drill.ts.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import project from "../../../package.json";
 import { findAccount } from "../../accounts/administration.ts";
@@ -9,7 +9,7 @@ import { newId } from "../../core/ids.ts";
 import { usd } from "../../core/money/money.ts";
 import { receiptKeyOf } from "../../core/receipts/receipt-keys.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
-import { jwsIn, keysIn } from "../receipt-commands.ts";
+import { verifyCommand } from "../receipt-commands.ts";
 import type { Stores } from "../stores.ts";
 import { idOf, positiveAmountOf } from "../values.ts";
 import { type DrillTerms, planOf, runDrill } from "./drill.ts";
@@ -165,35 +165,13 @@ const hold: Command = {
   },
 };
 
-const verify: Command = {
+const verify = verifyCommand({
   name: "drill verify",
-  positionals: ["FILE"],
   summary: "Check the signature of a drill's report, offline, and print it",
-  options: {
-    keys: {
-      value: "FILE",
-      help: "the public keys: what /.well-known/jwks.json answered",
-      required: true,
-    },
+  async verify(jws, keys) {
+    const claims = await verifyReport(jws, keys);
+    return { claims, text: `Valid.\n${reportText(claims)}` };
   },
-  comparesSecrets: false,
-  prepare({ positionals: [file = ""], values }) {
-    const keysFile = values.get("keys") ?? "";
-    return async (): Promise<Answer> => {
-      const [report, keys] = await Promise.all([
-        readFile(file, "utf8"),
-        readFile(keysFile, "utf8"),
-      ]);
-      try {
-        const claims = await verifyReport(jwsIn(report), keysIn(keys));
-        return { json: { valid: true, claims }, text: `Valid.\n${reportText(claims)}` };
-      } catch (error) {
-        if (error instanceof UsageError) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        return { json: { valid: false, reason }, text: `Not valid: ${reason}`, failed: true };
-      }
-    };
-  },
-};
+});
 
 export const drillCommands: readonly Command[] = [hold, verify, drill];
