@@ -40,7 +40,7 @@ export interface WholeResponse {
    * ended: a call that settles after that ends the claim.
    */
   untilMs: number;
-  /** True once one of its calls was charged, which is the one that counts its key. */
+  /** True once a call of the response was charged: that call counts the key of the response. */
   isCharged?: boolean;
 }
 

@@ -54,6 +54,6 @@ export function forget(name: string): void {
   try {
     localStorage.removeItem(name);
   } catch {
-    // What a private window refuses to remove, it did not keep.
+    // A private window may refuse to remove a value; it did not keep that value either.
   }
 }

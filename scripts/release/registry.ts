@@ -1,11 +1,11 @@
 // Asks the registry of packages by npm: when versions were published, and whether their signatures
-// are right. A registry that does not answer is told apart from one that answers badly.
+// are right. A missing answer of the registry and a bad one are different results.
 
 import type { Outcome } from "../deploy/tools.ts";
 
 /**
- * Options of npm: one try of ten seconds, since whoever waits is told what was not asked. Errors
- * are printed also within `npm run --silent`, which silences the npm of its scripts.
+ * Options of npm. One try of ten seconds is enough, because the report names each package that was
+ * not checked. `npm run --silent` silences the npm of its scripts; `--loglevel` undoes that.
  */
 const ONCE = ["--fetch-retries=0", "--fetch-timeout=10000", "--loglevel=error"];
 
@@ -27,7 +27,7 @@ export async function timesOf(npm: Npm, name: string): Promise<Readonly<Record<s
   throw new RegistryAway(firstLine(stderr));
 }
 
-/** What is known of the signatures of the installed packages. */
+/** The result of comparing the signatures of the installed packages. */
 export type Signatures =
   | { readonly is: "right" }
   | { readonly is: "wrong"; readonly words: string }
@@ -54,7 +54,7 @@ export async function checkSignatures(npm: Npm): Promise<Signatures> {
 
 /** Errors with which npm ends at a package whose signature or digest is not what it must be. */
 const OF_A_PACKAGE = /^E.*(ATTESTATION|INTEGRITY|SIGNATURE)/;
-/** How npm says that it could not fetch the keys of an attestation: the code does not tell it. */
+/** The words of npm if it could not fetch the keys of an attestation; its code does not say so. */
 const NO_KEYS = /failed to verify attestation: error (refreshing TUF|downloading target)/;
 
 interface Listed {

@@ -9,7 +9,7 @@ import { type Answer, type Command, UsageError } from "./command.ts";
 interface Verifying {
   readonly name: string;
   readonly summary: string;
-  /** The claims, and what the command prints. Throws an error that says why the JWS is not valid. */
+  /** The claims, and the text to print. Throws an error that says why the JWS is not valid. */
   verify(
     jws: string,
     keys: readonly PublicJwk[],

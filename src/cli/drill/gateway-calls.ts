@@ -142,7 +142,7 @@ interface ForgedEvent {
   readonly stop: AbortSignal;
 }
 
-/** The answer to an event of payment that nobody has signed. */
+/** Sends an event of payment with a false signature, and returns the answer. */
 export async function forgeEvent(
   address: string,
   { path, header, event, nowMs, stop }: ForgedEvent,

@@ -96,8 +96,8 @@ export class ScratchAccount {
   }
 
   /**
-   * Revokes the key, takes back what is left, and closes the account for ever; each of these also
-   * if another one fails. Nothing can be spent once the key is revoked.
+   * Revokes the key, takes back what is left, and closes the account permanently. Each of
+   * these steps is done even if another one fails. Nothing can be spent once the key is revoked.
    * @throws AdministrationError if a call is still open after `waitMs`: the account is not closed
    */
   async close(waitMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 // Tests that the stores of each release are upgraded with what they hold: accounts, keys, the
-// ledger, a journal that nobody has flushed, and the open hold of a process that was killed. The
+// ledger, journal entries that are not flushed, and the open hold of a process that was killed. The
 // states were written by the code of these releases (record-state.ts).
 
 import { afterEach, beforeEach, expect, test } from "bun:test";

@@ -80,7 +80,7 @@ export function PlanOrder({ account, plan, offer, close }: PlanOrderProps) {
   );
 }
 
-/** What is charged now, and what each month costs after that. */
+/** The charge of the order now, and the price of each month after it. */
 function Terms({ plan, offer }: Pick<PlanOrderProps, "plan" | "offer">) {
   const words = t.plan;
   const { charged_now_usd: now, price_usd: price, begins } = offer;

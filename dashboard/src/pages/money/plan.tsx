@@ -96,7 +96,7 @@ interface PartProps {
   readonly canPay: boolean;
 }
 
-/** What stands in the way of an order, or of the plan. */
+/** The obstacles to an order, or to the plan itself. */
 function Hints({ plan, account, canPay }: PartProps) {
   const words = t.plan;
   return (

@@ -41,8 +41,8 @@ export interface SearchPlan {
 }
 
 /**
- * The plan of a request; null if it has no such tool, may not call it, or the operator has not
- * switched it on. An error says why the request cannot have it.
+ * The plan of a request. Null if the request has no such tool or may not call it, or if the
+ * operator left the tool off. An error says why the request cannot have the tool.
  */
 export function searchPlan(
   { deps }: Pick<EndpointContext<ChatDeps>, "deps">,
