@@ -63,8 +63,10 @@ export async function actOnce(
       isRecorded = true;
     }));
   } catch (error) {
-    if (!(error instanceof TakenMeanwhile)) throw error;
-    return repeated(await found(database, action.id), action);
+    // A change may also fail because the other request made it, and took its name, for example.
+    const meanwhile = await findAction(database, action.id);
+    if (meanwhile === null) throw error;
+    return repeated(meanwhile, action);
   }
   // If nothing had to be changed, no transaction wrote the line.
   isRecorded ||= await recordAction(database, action, { ...doing, outcome: "unchanged" });

@@ -140,6 +140,15 @@ test("a batch is ended once, and one that is over or unknown is refused", async 
   expect([status, refused.error.message]).toEqual([404, "There is no batch 'over' that goes on"]);
 });
 
+test("two requests of one id at once end a batch once, and both are told so", async () => {
+  await make({ batch: "ended-twice", codes: codes(2) });
+  const order = { ...ask(), batch: "ended-twice" };
+  const send = () => operators.post<ActionReply>("operator", "/vouchers/end", order);
+  const replies = await Promise.all(Array.from({ length: 8 }, send));
+  expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+  expect(replies.filter(({ body }) => !body.repeated)).toHaveLength(1);
+});
+
 test("the batches come page by page, and nobody else sees them", async () => {
   const { status } = await operators.get("owner", "/vouchers");
   expect(status).toBe(404);
