@@ -130,7 +130,7 @@ export const WEBHOOK_EVENTS = {
     },
   },
   "key.burn_rate": {
-    about: "A burn-rate rule found that a key spends fast: once until the key is slower again.",
+    about: "A burn-rate rule found that a key spends fast: once for each breach.",
     data: {
       key: text({ about: "The id of the key", sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
       spent_usd: usd({ about: "Charged within five minutes", sample: "6.4" }),
