@@ -5,13 +5,10 @@ import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import { delayedChange } from "../src/accounts/administration.ts";
 import { addBalanceEvents } from "../src/accounts/balance-notices.ts";
-import {
-  BURN_WATCH_EVERY_MS,
-  type BurnWatchDeps,
-  watchBurnRates,
-} from "../src/accounts/burn-rates.ts";
+import { type BurnWatchDeps, watchBurnRates } from "../src/accounts/burn-rates.ts";
 import { addLimitEvents } from "../src/accounts/limit-events.ts";
 import { webhookDisabledMail } from "../src/accounts/webhook-mails.ts";
+import { BURN_EVERY_MS } from "../src/core/access/burn-rules.ts";
 import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
@@ -96,7 +93,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
         run: () => addBalanceEvents({ notices, now: () => accounts.clock.now() }),
       },
       "limit-events": { everyMs: LIMITS_EVERY_MS, run: () => addLimitEvents(database) },
-      "burn-rates": { everyMs: BURN_WATCH_EVERY_MS, run: () => watchBurnRates(burn) },
+      "burn-rates": { everyMs: BURN_EVERY_MS, run: () => watchBurnRates(burn) },
       "webhook-upkeep": {
         everyMs: UPKEEP_EVERY_MS,
         async run() {

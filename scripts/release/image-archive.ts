@@ -37,8 +37,8 @@ export async function writeImageArchive(
   await must(["tar", "-xf", file, "-C", saved]);
   const [manifest] = JSON.parse(readFileSync(join(saved, "manifest.json"), "utf8")) as [Manifest];
   // Layers of the same files are one file, which the manifest may name more than once.
-  for (const layer of new Set(manifest.Layers))
-    linkSync(realpathSync(join(saved, layer)), join(kept, layer));
+  const layers = [...new Set(manifest.Layers)];
+  for (const layer of layers) linkSync(realpathSync(join(saved, layer)), join(kept, layer));
   const config = withoutContainer(readFileSync(join(saved, manifest.Config), "utf8"));
   const id = createHash("sha256").update(config).digest("hex");
   writeFileSync(join(kept, `${id}.json`), config);
@@ -60,14 +60,12 @@ export async function writeImageArchive(
     file,
     "-C",
     kept,
-    ...namesOf(written, id),
+    "manifest.json",
+    `${id}.json`,
+    ...layers,
   ]);
   rmSync(folder, { recursive: true });
   return id;
-}
-
-function namesOf([manifest]: readonly Manifest[], id: string): readonly string[] {
-  return ["manifest.json", `${id}.json`, ...new Set(manifest?.Layers)];
 }
 
 function withoutContainer(text: string): string {

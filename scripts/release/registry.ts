@@ -63,7 +63,7 @@ interface Listed {
   readonly message?: string;
 }
 
-/** What npm says: its lists, or the error with which it ended. */
+/** The output of npm: its lists, or the error with which it ended. */
 interface Said {
   readonly invalid?: readonly Listed[];
   readonly missing?: readonly Listed[];

@@ -85,7 +85,7 @@ export async function seeTicket(
   return await customer.text(ticket.locator(".figure"));
 }
 
-/** What the people see, for the words of a failed step. */
+/** The texts of the people's pages, for the words of a failed step. */
 export async function whatTheySee({ operator, customer }: People): Promise<string> {
   const views = [operator, customer].map(async ({ page }) => {
     const text = await page.locator("body").textContent();

@@ -2,12 +2,7 @@
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { RedisClient } from "../../actors/scripts/script.ts";
-import {
-  BURN_EVERY_MS,
-  type BurnAction,
-  type BurnTerms,
-  burnWords,
-} from "../core/access/burn-rules.ts";
+import { type BurnAction, type BurnTerms, burnWords } from "../core/access/burn-rules.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import { SECOND_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
@@ -55,9 +50,6 @@ export interface BurnWatchDeps {
 
 /** The author of lines about what a rule did. */
 const SYSTEM = { name: "system", personId: null, country: null, ipHash: null } as const;
-
-/** How often `watchBurnRates` runs. */
-export const BURN_WATCH_EVERY_MS = BURN_EVERY_MS;
 
 /**
  * Checks all rules once; returns how many fired. Any number of workers may do so at the same time:

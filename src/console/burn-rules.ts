@@ -16,6 +16,7 @@ import { type AccountContext, accountEndpoint } from "../http/console/console-en
 import { usd } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nullable, oneOf, optional, Type, text, whole } from "../http/schema.ts";
+import { numberFrom } from "../readings/list-reading.ts";
 import { APPLIED } from "./applied.ts";
 import { BURN_ALARMS, BurnRules, burnRulesReply } from "./burn-lists.ts";
 import type { LimitsDeps } from "./limits.ts";
@@ -114,8 +115,7 @@ const remove = accountEndpoint({
   summary: "Remove a burn-rate rule; what it did to a key lasts until its end",
   ...replyWith(Done, { summary: "Removed" }),
   async run(context: Context) {
-    const rule = context.params.rule ?? "";
-    const number = /^[1-9]\d{0,14}$/.test(rule) ? Number(rule) : 0;
+    const number = numberFrom(context.params.rule ?? "") ?? 0;
     const also = noted(context, "burn_rule_removed", `rule ${number}`);
     await removeOwnBurnRule(context.deps.administration, context.account, { number, also });
     return { done: true };

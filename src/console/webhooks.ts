@@ -26,6 +26,7 @@ import {
 import { time } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nameText, oneOf, shortText, Type } from "../http/schema.ts";
+import { numberFrom } from "../readings/list-reading.ts";
 import { count, type Reading } from "../readings/reading.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
@@ -220,7 +221,7 @@ const replayDelivery = accountEndpoint({
   async run(context: Context) {
     const { account, params } = context;
     const also = noted(context, "webhook_replayed", "one event");
-    const delivery = /^[1-9]\d{0,14}$/.test(params.delivery ?? "") ? Number(params.delivery) : 0;
+    const delivery = numberFrom(params.delivery ?? "") ?? 0;
     await replayOne(context.deps, { account, also }, delivery);
     return { done: true };
   },

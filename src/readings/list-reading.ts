@@ -52,13 +52,18 @@ export interface Page<Place> {
 
 const NUMBER = /^[1-9]\d{0,14}$/;
 
+/** The whole number above zero in an address or an argument; null if the text is none. */
+export function numberFrom(text: string): number | null {
+  return NUMBER.test(text) ? Number(text) : null;
+}
+
 /** Pages by a whole number that each row has in this column. */
 export function byNumber<Column extends string>(
   column: Column,
 ): Keyset<number, { readonly [Name in Column]?: unknown }> {
   return {
     nameOf: (row) => String(row[column]),
-    parse: (name) => (NUMBER.test(name) ? Number(name) : null),
+    parse: numberFrom,
   };
 }
 

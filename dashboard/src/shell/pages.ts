@@ -86,9 +86,9 @@ export type PageName = keyof typeof PAGES;
 
 export const PAGE_NAMES: readonly PageName[] = namesOf(PAGES);
 
-/** The pages of an account: only accounts of the Application API have a plan. */
-export function pagesOf(surface: "gateway" | "application"): readonly PageName[] {
-  return PAGE_NAMES.filter((name) => name !== "plan" || surface === "application");
+/** True if accounts of this surface have the page: those of the Gateway have no plan. */
+export function isPageOf(name: PageName, surface: "gateway" | "application"): boolean {
+  return name !== "plan" || surface === "application";
 }
 
 /** The address of a page, as links name it. */

@@ -12,7 +12,7 @@ import { Money } from "../parts/money.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { Navigation } from "./frame.tsx";
-import { PAGES, type PageName, pagesOf, pathOf } from "./pages.ts";
+import { isPageOf, PAGES, type PageName, pathOf } from "./pages.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
 interface SideProps {
@@ -31,7 +31,7 @@ export function Side({ account, close }: SideProps) {
         label={t.nav.label}
         groups={GROUPS.map(({ group, pages }) => ({
           group,
-          pages: pages.filter((page) => pagesOf(account.surface).includes(page)),
+          pages: pages.filter((page) => isPageOf(page, account.surface)),
         }))}
         headings={t.nav.groups}
         after={{ build: <DocsLink /> }}

@@ -52,6 +52,7 @@ class LiteLlmPlan {
   readonly #notes: string[] = [];
   readonly #keys = new Map<string, PlannedKey[]>();
   readonly #catalogue: ReturnType<typeof liteLlmCatalogue>;
+  readonly #modelIds: readonly string[];
   readonly #teams: ReadonlyMap<unknown, ForeignRow>;
   readonly #users: ReadonlyMap<unknown, ForeignRow>;
 
@@ -60,6 +61,7 @@ class LiteLlmPlan {
     readonly terms: PlanTerms & { readonly unseal: Unseal | null },
   ) {
     this.#catalogue = liteLlmCatalogue(tables.models, terms, terms.unseal);
+    this.#modelIds = this.#catalogue.catalogue.models.map(({ id }) => id);
     this.#teams = new Map(tables.teams.map((team) => [team.team_id, team]));
     this.#users = new Map(tables.users.map((user) => [user.user_id, user]));
   }
@@ -165,9 +167,7 @@ class LiteLlmPlan {
   /** The models that a key may call there: those of its own list and of its owner's (D-887). */
   #models(subject: string, key: ForeignRow, owner: ForeignRow | null): ModelPatterns {
     const names = commonModels(modelsOf(key), owner === null ? null : modelsOf(owner));
-    if (names === null) return null;
-    const ids = this.#catalogue.catalogue.models.map(({ id }) => id);
-    const { value, notes } = patternsFrom(names, ids);
+    const { value, notes } = patternsFrom(names, this.#modelIds);
     this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
     return value;
   }

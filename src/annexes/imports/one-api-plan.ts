@@ -44,6 +44,7 @@ class OneApiPlan {
   readonly #notes: string[] = [];
   readonly #perUsd: string;
   readonly #catalogue: ReturnType<typeof oneApiCatalogue>;
+  readonly #modelIds: readonly string[];
   /** The tokens by the id of their user. */
   readonly #tokens: ReadonlyMap<string, readonly ForeignRow[]>;
 
@@ -53,6 +54,7 @@ class OneApiPlan {
   ) {
     this.#perUsd = tables.options.get("QuotaPerUnit") ?? QUOTA_PER_USD;
     this.#catalogue = oneApiCatalogue(tables, { ...terms, quotaPerUsd: this.#perUsd });
+    this.#modelIds = this.#catalogue.catalogue.models.map(({ id }) => id);
     const tokens = tables.tokens.filter((token) => !isDeleted(token));
     this.#tokens = Map.groupBy(tokens, ({ user_id: user }) => String(user));
   }
@@ -132,13 +134,10 @@ class OneApiPlan {
     }
     const budgets = this.#budgets(subject, token);
     if (budgets === "used up") return refuse("its quota is used up");
-    const names = this.#modelNames(token);
-    const ids = this.#catalogue.catalogue.models.map(({ id: model }) => model);
-    const { value, notes } = patternsFrom(names ?? [], ids);
+    const { value: models, notes } = patternsFrom(this.#modelNames(token), this.#modelIds);
     this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
-    if (names !== null && value.length === 0) return refuse("it may call no model");
+    if (models?.length === 0) return refuse("it may call no model");
     this.#group(subject, token);
-    const models = names === null ? null : value;
     const limits = { ...NO_LIMITS, endsAt: endOf(expiresMs), models, budgets };
     const origin = `key:${id}`;
     return [{ origin, name, lastFour, monthlyLimit: null, ipAllowlist, ...limits }];

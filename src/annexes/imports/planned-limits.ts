@@ -58,14 +58,12 @@ export interface Carried<Value> {
 }
 
 /**
- * Returns the patterns of models that these names stand for, as many as a key may have; an empty
- * list if no name is possible here. A name that fits none of the ids, which are those of the
- * imported models, is kept and named.
+ * Returns the patterns of models that these names stand for, as many as a key may have: null for
+ * all models, an empty list if no name is possible here. A name that fits none of the ids, which
+ * are those of the imported models, is kept and named.
  */
-export function patternsFrom(
-  names: readonly string[],
-  ids: readonly string[],
-): Carried<readonly string[]> {
+export function patternsFrom(names: ModelPatterns, ids: readonly string[]): Carried<ModelPatterns> {
+  if (names === null) return { value: null, notes: [] };
   const [possible, impossible] = partition([...new Set(names)], (name) => MODEL_PATTERN.test(name));
   const value = possible.slice(0, MODEL_PATTERNS_MAX);
   const others = possible.slice(MODEL_PATTERNS_MAX);

@@ -228,7 +228,7 @@ interface CustomText {
   readonly submit?: { readonly message?: string };
 }
 
-/** What the payer agrees to; as it was sent if it is no text of ours. */
+/** The text that the payer agrees to; as it was sent if it is no text of ours. */
 function consentOf({ custom_text: text }: SandboxObject, texts: SandboxTexts): string | null {
   const sent = (text as CustomText | undefined)?.submit?.message ?? null;
   const version = CONSENT_VERSIONS.find((one) => consentText(one) === sent);

@@ -14,7 +14,7 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 
 export interface TestCard {
   readonly number: string;
-  /** What the page says about it. */
+  /** The key of the page's text about the card. */
   readonly about: keyof SandboxTexts["cards"];
   /** The result on the page of the sandbox, where the holder is present. */
   readonly present: Behaviour;

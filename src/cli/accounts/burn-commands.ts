@@ -10,6 +10,7 @@ import {
   burnProblem,
   burnWords,
 } from "../../core/access/burn-rules.ts";
+import { numberFrom } from "../../readings/list-reading.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
 import { BEFORE, beforeOf, pagePrinter } from "../list-command.ts";
 import { noted } from "../noted.ts";
@@ -106,8 +107,8 @@ const remove: Command = {
   prepare(input) {
     const id = idOf(input, "account");
     const word = input.positionals[1] ?? "";
-    if (!/^[1-9]\d{0,14}$/.test(word)) throw new UsageError(`'${word}' is not a rule's number`);
-    const number = Number(word);
+    const number = numberFrom(word);
+    if (number === null) throw new UsageError(`'${word}' is not a rule's number`);
     return async ({ administration }) => {
       const account = await findAccount(administration, id);
       const also = noted(administration, "burn_rule_removed", `rule ${number}`);

@@ -10,11 +10,11 @@ export type StepVerdict = "passed" | "failed" | "skipped";
 export interface DrillStep {
   readonly name: string;
   readonly verdict: StepVerdict;
-  /** What was done, and what came of it. */
+  /** The actions of the step and their result. */
   readonly words: string;
 }
 
-/** What came of a step. */
+/** The result of a step. */
 export type Outcome = Omit<DrillStep, "name">;
 
 /** The claims of a report. */

@@ -65,7 +65,7 @@ interface Drill {
 
 const STOPPED: Outcome = { verdict: "skipped", words: "The drill was stopped before." };
 
-/** What a drill does, for whoever decides whether to begin it. */
+/** The steps of a drill in words, for whoever decides whether to begin it. */
 export function planOf(terms: Omit<DrillTerms, "stop">): string {
   const { addresses, calls, kill, backup, max } = terms;
   return [
@@ -106,8 +106,10 @@ export async function runDrill(
   const step = async (name: string, run: () => Promise<Outcome>) => {
     await end(name, stop.aborted ? Promise.resolve(STOPPED) : run());
   };
-  const call = await chooseCall(caller, terms.model).catch((error: unknown) => error);
-  await step("Parallel calls on a small balance", () => race(drill, call));
+  const choosing = chooseCall(caller, terms.model);
+  // The first step tells why no call could be chosen, unless the drill was stopped meanwhile.
+  await Promise.allSettled([choosing]);
+  await step("Parallel calls on a small balance", () => race(drill, choosing));
   await step("The command of --kill", () => killCommand.outcome());
   await step("A killed process", () => killedProcess(drill));
   await step("A forged event of payment", () => forgedEvent(drill));
@@ -133,7 +135,7 @@ function thrown(error: unknown): Outcome {
   return { verdict: "failed", words: error instanceof Error ? error.message : String(error) };
 }
 
-/** Everything that is wrong; nothing is a pass. */
+/** Fails with all faults; without a fault it is a pass. */
 function verdictOf(faults: readonly (string | null)[], passed: string): Outcome {
   const wrong = faults.filter((fault) => fault !== null);
   return wrong.length === 0
@@ -141,8 +143,8 @@ function verdictOf(faults: readonly (string | null)[], passed: string): Outcome 
     : { verdict: "failed", words: `${wrong.join("\n")}\n${passed}` };
 }
 
-async function race(drill: Drill, call: unknown): Promise<Outcome> {
-  if (!isCall(call)) throw call;
+async function race(drill: Drill, choosing: Promise<DrilledCall>): Promise<Outcome> {
+  const call = await choosing;
   const { terms, account, caller, killCommand } = drill;
   const balance = nano(call.hold * COVERED);
   if (balance > terms.max) {
@@ -179,10 +181,6 @@ async function race(drill: Drill, call: unknown): Promise<Outcome> {
       `${refusals.length === 0 ? "none refused" : refusals.join(", ")}, ${lost} without an ` +
       `answer; ${dollars(charged)} charged, ${dollars(owned)} left.`,
   );
-}
-
-function isCall(call: unknown): call is DrilledCall {
-  return typeof call === "object" && call !== null && "hold" in call;
 }
 
 async function killedProcess(drill: Drill): Promise<Outcome> {

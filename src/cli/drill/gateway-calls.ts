@@ -9,7 +9,7 @@ const CHAT = "/v1/chat/completions";
 /** Models that are asked for their price, at most. */
 const QUOTED_MODELS = 20;
 
-/** Where and by which key a drill calls. */
+/** The addresses and the key of a drill's calls. */
 export interface Caller {
   readonly addresses: readonly string[];
   readonly key: string;
@@ -23,7 +23,7 @@ export interface DrilledCall {
   readonly hold: NanoUsd;
 }
 
-/** What came of parallel calls. */
+/** The results of parallel calls. */
 export interface RaceResult {
   /** The cost of each answer. */
   readonly costs: readonly NanoUsd[];

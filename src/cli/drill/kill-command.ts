@@ -21,7 +21,7 @@ export class KillCommand {
     if (count === KILL_AT && this.command !== null) this.#ran = this.#run(this.command);
   }
 
-  /** What came of the command, once it has ended. It is skipped if it did not run. */
+  /** The result of the command, once the command has ended; skipped if it did not run. */
   async outcome(): Promise<Outcome> {
     if (this.#ran !== null) return await this.#ran;
     const words =

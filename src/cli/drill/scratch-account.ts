@@ -66,7 +66,7 @@ export class ScratchAccount {
     return (await readAccountSummary(this.stores.actors, this.row)).balances;
   }
 
-  /** What it has, with what calls hold. */
+  /** The balance of the account, with the amounts that calls hold. */
   async owned(): Promise<NanoUsd> {
     const { paid, heldPaid } = await this.balances();
     return add(paid, heldPaid);

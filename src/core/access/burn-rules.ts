@@ -8,10 +8,10 @@ import { type NanoUsd, toDecimal } from "../money/money.ts";
 /** The time in which spending is summed. */
 export const BURN_WINDOW_MS = 5 * MINUTE_MS;
 
-/** How often the rules are checked. */
+/** The time between two checks of the rules. */
 export const BURN_EVERY_MS = 10 * SECOND_MS;
 
-/** What a rule does to the key, beside the notices: nothing, fewer requests, or no paid call. */
+/** The effects of a rule on the key, beside notices: none, fewer requests, or no paid call. */
 export const BURN_ACTIONS = ["alert", "slow", "pause"] as const;
 export type BurnAction = (typeof BURN_ACTIONS)[number];
 

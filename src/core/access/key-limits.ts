@@ -43,7 +43,7 @@ export interface KeyLimits extends KeyRates {
   /** From when on the key is refused; null for a key without an end. */
   readonly endsAtMs: number | null;
   readonly models: ModelPatterns;
-  /** What burn-rate rules have done to the key; each counts until its end. */
+  /** The measures of burn-rate rules against the key; each counts until its end. */
   readonly measures: readonly KeyMeasure[];
 }
 

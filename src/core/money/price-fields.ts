@@ -152,10 +152,6 @@ export function furtherPriceWords(one: FurtherPrice, usd: string): string {
 }
 
 /** A fee in words, such as "$0.01 for each call of web_search". */
-export function feeWords(fee: string, { price, per }: FeePrice): string {
-  return feeText({ fee, per }, `$${pricePerUnit(price)}`);
-}
-
 function feeText(
   { fee, per }: { readonly fee: string; readonly per: FeeUnit },
   usd: string,

@@ -127,26 +127,22 @@ export async function planReply(
     }),
   );
   const saved = (await cashier?.cards.list(account.number, cashier.provider.name)) ?? [];
-  return {
-    ...writePlan({
-      plan,
-      price: active?.price ?? null,
-      paidUntil: active?.paidUntil ?? null,
-      isDue: active !== null && active.paidUntil <= now,
-      nextPlan: active === null ? null : (active.nextPlan ?? active.plan),
-      nextPrice: active === null ? null : nextPriceOf(active),
-      ended: subscription?.endReason ?? null,
-      openCharge,
-      plans: [],
-      provider: cashier?.provider.name ?? null,
-      addsTax: cashier?.provider.addsTax ?? false,
-      cards: [],
-      card: cardOfPlan(facts, saved)?.id ?? null,
-      consent: { version: PLAN_CONSENT_VERSION, text: consentText(PLAN_CONSENT_VERSION) },
-    }),
+  return writePlan({
+    plan,
+    price: active?.price ?? null,
+    paidUntil: active?.paidUntil ?? null,
+    isDue: active !== null && active.paidUntil <= now,
+    nextPlan: active === null ? null : (active.nextPlan ?? active.plan),
+    nextPrice: active === null ? null : nextPriceOf(active),
+    ended: subscription?.endReason ?? null,
+    openCharge,
     plans: offers,
+    provider: cashier?.provider.name ?? null,
+    addsTax: cashier?.provider.addsTax ?? false,
     cards: saved.map(cardJson),
-  };
+    card: cardOfPlan(facts, saved)?.id ?? null,
+    consent: { version: PLAN_CONSENT_VERSION, text: consentText(PLAN_CONSENT_VERSION) },
+  });
 }
 
 function nextPriceOf({ nextPlan, nextPrice, price }: NonNullable<PlanFacts["subscription"]>) {
@@ -160,7 +156,7 @@ interface OfferTerms {
 
 type OfferNow = { readonly [Name in keyof OrderTerms]: OrderTerms[Name] | null };
 
-/** What an order would do now: the step that the order itself would take. */
+/** The terms of an order now: the step that the order itself would take. */
 function offerOf(facts: PlanFacts, name: PlanName, { prices, now }: OfferTerms): OfferNow {
   const plan = PRICED_PLANS.find((one) => one === name);
   if (plan === undefined) return { price: null, chargedNow: null, begins: null };

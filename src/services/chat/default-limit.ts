@@ -5,7 +5,7 @@ import { spendableOf } from "../../calls/account.ts";
 import type { Call } from "../../calls/call.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
-import { nano, proportionDown, ZERO } from "../../core/money/money.ts";
+import { type NanoUsd, nano, proportionDown, ZERO } from "../../core/money/money.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import { asksForImages } from "./media/model-images.ts";
 import { mediaTokensMax } from "./media/model-media.ts";
@@ -33,6 +33,11 @@ export interface OutputLimit {
 const ONE = nano(1n);
 const FOUR = nano(4n);
 
+/** The part of what is left that one call may hold by itself, rounded down (D-689). */
+export function quarterOf(amount: NanoUsd): NanoUsd {
+  return proportionDown(amount, ONE, FOUR);
+}
+
 /**
  * The limit of a call before its context is known: the model's own, the tokens that a quarter of
  * the smallest balance, budget or cap pays for, or what a quarter of the key's tokens a minute
@@ -53,7 +58,7 @@ export async function defaultLimit(
   const promptTokens = promptTokensMax(request) + mediaTokensMax(models, request.media);
   const payable = (model: ModelEntry) => {
     const funds = model.freeCreditEligible ? view : { ...view, free: ZERO };
-    const available = proportionDown(spendableOf(funds).amount, ONE, FOUR);
+    const available = quarterOf(spendableOf(funds).amount);
     return affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request));
   };
   const affordable = Math.min(...models.map(payable));

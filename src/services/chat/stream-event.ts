@@ -4,7 +4,7 @@ import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
 import type { ChatDelta, ChatUsage } from "./protocols/provider.ts";
 
-/** A stream that is settled. */
+/** A stream or a round that is settled, or the sums of several. */
 export interface EndedStream {
   readonly usage: ChatUsage;
   readonly settlement: Settlement;
@@ -16,13 +16,11 @@ export type StreamEvent =
       readonly deltas: readonly ChatDelta[];
       readonly fingerprint: string | null;
     }
-  | {
+  | (EndedStream & {
       readonly kind: "end";
-      readonly usage: ChatUsage;
-      readonly settlement: Settlement;
       /** True if the stream was ended because it had used up its hold. */
       readonly isCut: boolean;
-    }
+    })
   | { readonly kind: "thinking" }
   /** The stream broke off. The part that was sent is charged. */
   | {

@@ -69,7 +69,8 @@ export async function setBudgetIn(
   return true;
 }
 
-async function numberOfKey(tx: Transaction, account: number, id: string): Promise<number> {
+/** @throws NoSuchKey */
+export async function numberOfKey(tx: Transaction, account: number, id: string): Promise<number> {
   const isLive = and(eq(keys.account, account), eq(keys.id, id), isNull(keys.revokedAt));
   const [row] = await tx.select({ number: keys.number }).from(keys).where(isLive);
   if (row === undefined) throw new NoSuchKey(`The account has no key ${id}, or it is revoked`);

@@ -2,7 +2,7 @@
 // stores what the rules found. A sample is taken at each check, so nothing is written on the way
 // of a call (D-885).
 
-import { and, desc, eq, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, lt, lte, type SQL } from "drizzle-orm";
 import { BURN_WINDOW_MS, type BurnTerms, burnWords } from "../../core/access/burn-rules.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
@@ -88,7 +88,7 @@ export async function sampleSpending(
 }
 
 /**
- * What each key has spent since the window began, as SQL. The window begins at the last check that
+ * The spending of each key since the window began, as SQL. The window begins at the last check that
  * is five minutes old. After a gap, in which nobody checked, it begins at the first check of now:
  * what was spent in the gap may have taken an hour.
  */
@@ -207,7 +207,7 @@ export async function raiseAlarm(
 
 type AccountRef = Pick<AccountRow, "id" | "bucket">;
 
-/** What belongs into the transaction of an alarm: a line, a mail and an event. */
+/** The work in the transaction of an alarm: a line, a mail and an event. */
 type AlarmNotices = (
   tx: Transaction,
   alarm: {
@@ -242,10 +242,7 @@ export async function endAlarms(database: Database, now: Date): Promise<readonly
       RETURNING a.key, a.action = 'pause' AND coalesce(a.ended_at, a.ends_at) = a.ends_at AS anew)
     DELETE FROM burn_samples s USING over WHERE over.anew AND s.key = over.key
       AND s.at < (SELECT max(n.at) FROM burn_samples n WHERE n.key = s.key)`;
-  const isOver = and(
-    isNull(burnAlarms.endedAt),
-    lt(burnAlarms.endsAt, new Date(now.getTime() + 1)),
-  );
+  const isOver = and(isNull(burnAlarms.endedAt), lte(burnAlarms.endsAt, now));
   const due = await db
     .selectDistinct({ number: accounts.number, id: accounts.id, bucket: accounts.bucket })
     .from(burnAlarms)

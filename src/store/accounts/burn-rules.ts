@@ -9,7 +9,7 @@ import type { Database } from "../servers/database.ts";
 import { keys } from "../tables/account-schema.ts";
 import { burnRules } from "../tables/burn-schema.ts";
 import { type AlsoInTransaction, refuseClosed } from "./accounts.ts";
-import { NoSuchKey } from "./budgets.ts";
+import { numberOfKey } from "./budgets.ts";
 
 /** The account has as many burn-rate rules as it may have. */
 export class TooManyRules extends Error {
@@ -55,15 +55,10 @@ export async function addBurnRule(
     if ((live?.count ?? 0) >= BURN_RULES_MAX) {
       throw new TooManyRules(`The account has ${BURN_RULES_MAX} burn-rate rules: remove one`);
     }
-    const own = and(eq(keys.account, account), eq(keys.id, keyId ?? ""), isNull(keys.revokedAt));
-    const [key] =
-      keyId === null ? [] : await tx.select({ number: keys.number }).from(keys).where(own);
-    if (keyId !== null && key === undefined) {
-      throw new NoSuchKey(`The account has no key ${keyId}, or it is revoked`);
-    }
+    const key = keyId === null ? null : await numberOfKey(tx, account, keyId);
     const [row] = await tx
       .insert(burnRules)
-      .values({ account, key: key?.number ?? null, ...terms })
+      .values({ account, key, ...terms })
       .returning({ number: burnRules.number });
     if (row === undefined) throw new Error("The rule was not stored");
     await also(tx, account);

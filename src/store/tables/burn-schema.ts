@@ -37,7 +37,7 @@ export const burnRules = pgTable(
   ],
 );
 
-/** What a key had spent in all months together, each time that a check found another amount. */
+/** The spending of a key in all months together, each time that a check found another amount. */
 export const burnSamples = pgTable(
   "burn_samples",
   { key: number("key").notNull(), at: at("at").notNull(), spent: money("spent").notNull() },
@@ -64,7 +64,7 @@ export const burnAlarms = pgTable(
     /** The rule by its number, or the words of a rule of the operator. */
     rule: text("rule").notNull(),
     ...terms(),
-    /** What the key had spent within five minutes, and from which amount on the rule fires. */
+    /** The spending of the key within five minutes, and the amount from which the rule fires. */
     spent: money("spent").notNull(),
     threshold: money("threshold").notNull(),
     at: at("at").notNull(),

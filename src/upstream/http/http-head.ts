@@ -23,13 +23,14 @@ const NOT_FOUND = -1;
 /** The ends of the last two lines of a head; the empty line ends in CRLF, or in LF alone. */
 const EMPTY_LINE = Buffer.from("\n\r\n");
 const BARE_EMPTY_LINE = Buffer.from("\n\n");
-/** The headers that every response is searched for. Most responses have two of them. */
+/** The headers that most responses are searched for. Most responses have three of them. */
 const USUAL_NAMES = [
   "connection",
   "keep-alive",
   "transfer-encoding",
   "content-length",
   "content-encoding",
+  "content-type",
 ];
 const USUAL: ReadonlySet<string> = new Set(USUAL_NAMES);
 const USUAL_LINES = linesOf(USUAL_NAMES);

@@ -58,7 +58,7 @@ export function toResponsesCall(
   };
 }
 
-/** What answered a response. */
+/** The model, the limit and the searches behind a response. */
 export interface AnsweredBy {
   readonly served: ServedBy & { readonly maxTokens: number };
   /** The limit that the caller left to us; null if the caller set one. */

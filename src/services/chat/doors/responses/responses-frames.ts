@@ -4,6 +4,7 @@
 import type { ApiError } from "../../../../core/errors.ts";
 import { onOneLine } from "../../../../http/sse.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
+import { LENGTH } from "../../protocols/openai/finish-reason.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import type { StreamEvent } from "../../stream-event.ts";
 import { type EventSource, StreamFrames } from "../stream-frames.ts";
@@ -133,13 +134,13 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
     return this.#frame("response.failed", { response: { ...this.#head(), ...failed } });
   }
 
-  /** What the calls before a failure came to. */
+  /** The usage and the costs of the calls before a failure. */
   #paid({ total: { usage, settlement } }: NonNullable<ResponseMeta["search"]>): Json {
     return { usage: usageJson(usage), svc: responseSvc(this.#meta, settlement) };
   }
 
   #end({ usage, settlement, isCut }: EndEvent): string {
-    const end = endOf(this.#meta, isCut ? "length" : this.#finish);
+    const end = endOf(this.#meta, isCut ? LENGTH : this.#finish);
     const ended = this.#endItems(end.status) + this.#plain(this.#searches?.end());
     const output = this.#searches ?? this.#passed ?? this.#output;
     const index = this.#index(output);

@@ -77,7 +77,8 @@ export function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
   return logprobs === undefined ? choice : { ...choice, logprobs };
 }
 
-function addTo(calls: ToolCall[], piece: ToolCallPiece): void {
+/** Adds a piece to the calls of a reply; the index of the piece is the index of its call. */
+export function addTo(calls: ToolCall[], piece: ToolCallPiece): void {
   const { index, id = "", extra_content } = piece;
   const { name = "", arguments: input } = piece.function;
   const before = calls[index] ?? { id, type: "function", function: { name, arguments: "" } };

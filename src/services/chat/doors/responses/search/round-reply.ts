@@ -3,21 +3,17 @@
 
 import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
 import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
+import type { ToolCallPiece } from "../../../protocols/openai/tool-calls.ts";
+import { addTo } from "../../../protocols/openai/whole-reply.ts";
 import type { ChatDelta, ChatMessage, ServedReply, ToolCall } from "../../../protocols/provider.ts";
 import { SEARCH_NAME } from "./search-words.ts";
-
-interface CallPiece {
-  readonly index: number;
-  readonly id?: string;
-  readonly function: { readonly name?: string; readonly arguments: string };
-  readonly extra_content?: ToolCall["extra_content"];
-}
 
 /** Collects a reply from its deltas, or takes it whole. */
 export class RoundReply {
   #text = "";
   #reasoning = "";
-  readonly #calls = new Map<number, ToolCall>();
+  /** By their indexes, some of which a server may leave out. */
+  readonly #calls: ToolCall[] = [];
   /** The items of a server of the same form; null if another one answered. */
   #items: Json[] | null = null;
   #isCut = false;
@@ -41,7 +37,7 @@ export class RoundReply {
     }
     const { tool_calls: calls = [], ...said } = choice?.message ?? {};
     this.#takeParts(said);
-    for (const [index, call] of calls.entries()) this.#calls.set(index, call);
+    this.#calls.push(...calls);
   }
 
   /** The searches that the model asks for, unless its reply was cut. */
@@ -83,29 +79,14 @@ export class RoundReply {
   }
 
   get #allCalls(): readonly ToolCall[] {
-    return this.#items === null ? [...this.#calls.values()] : this.#items.flatMap(callOf);
+    return this.#items === null ? Object.values(this.#calls) : this.#items.flatMap(callOf);
   }
 
   #takeParts(delta: ChatDelta["delta"]): void {
     const { content, reasoning_content: reasoning, tool_calls: pieces } = delta;
     if (typeof content === "string") this.#text += content;
     if (typeof reasoning === "string") this.#reasoning += reasoning;
-    for (const piece of (pieces ?? []) as readonly CallPiece[]) this.#takeCall(piece);
-  }
-
-  #takeCall({ index, id, function: called, extra_content: extra }: CallPiece): void {
-    const known = this.#calls.get(index);
-    this.#calls.set(index, {
-      id: known?.id ?? id ?? "",
-      type: "function",
-      function: {
-        name: known?.function.name ?? called.name ?? "",
-        arguments: (known?.function.arguments ?? "") + called.arguments,
-      },
-      ...((extra ?? known?.extra_content) !== undefined && {
-        extra_content: extra ?? known?.extra_content ?? {},
-      }),
-    });
+    for (const piece of (pieces ?? []) as readonly ToolCallPiece[]) addTo(this.#calls, piece);
   }
 }
 

@@ -6,6 +6,7 @@ import { spendableOf } from "../../../../../calls/account.ts";
 import type { Call } from "../../../../../calls/call.ts";
 import { clientLeft } from "../../../../../calls/settling.ts";
 import type { OpenToolSearch } from "../../../../../calls/tool-search.ts";
+import { leftOf } from "../../../../../core/access/budgets.ts";
 import { CHAT } from "../../../../../core/access/limits.ts";
 import { ApiError, toApiError } from "../../../../../core/errors.ts";
 import { newTimedId } from "../../../../../core/ids.ts";
@@ -13,9 +14,6 @@ import {
   add,
   min,
   type NanoUsd,
-  nano,
-  proportionDown,
-  subtract,
   toDecimal,
   toJsonNumber,
   ZERO,
@@ -23,9 +21,11 @@ import {
 import { sumOfUsages } from "../../../../../core/money/usage.ts";
 import type { EndpointContext } from "../../../../../http/endpoint.ts";
 import type { ChatCall } from "../../../chat-admission.ts";
+import { quarterOf } from "../../../default-limit.ts";
 import { REPLY_MS } from "../../../disconnect-grace.ts";
 import { USEFUL_TOKENS } from "../../../max-cost.ts";
 import type { ChatUsage, ToolCall } from "../../../protocols/provider.ts";
+import type { EndedStream } from "../../../stream-event.ts";
 import { TOO_LONG } from "../../../stream-interruptions.ts";
 import type { ChatDeps } from "../../completions/answer-chat.ts";
 import { isPaused } from "../../completions/chat-request.ts";
@@ -35,18 +35,6 @@ import type { SearchPlan } from "./search-plan.ts";
 import { failed, found, NO_SEARCH, queryIn, SEARCH_NAME, type Searched } from "./search-words.ts";
 
 type Context = EndpointContext<ChatDeps>;
-
-/** A round that has ended. */
-export interface EndedRound {
-  readonly usage: ChatUsage;
-  readonly settlement: Settlement;
-}
-
-/** The sums of a response. */
-export interface SearchTotal {
-  readonly usage: ChatUsage;
-  readonly settlement: Settlement;
-}
 
 /** One of the calls that make up a response, as its `svc` lists them. */
 export interface PaidCall {
@@ -69,9 +57,6 @@ const KEY_REFUSALS: ReadonlySet<string> = new Set([
   "idempotency_already_charged",
   "too_many_idempotency_keys",
 ]);
-const ONE = nano(1n);
-/** Searches may hold a quarter of what is left, as the limit of an output does (D-689). */
-const FOUR = nano(4n);
 
 /** Why a request does without its searches now; null if it can have them. */
 export async function searchRefusal(
@@ -88,7 +73,7 @@ export async function searchRefusal(
   }
   const { amount } = spendableOf({ ...view, free: ZERO });
   const left = call.maxCost === null ? amount : min(amount, call.maxCost);
-  if (bound <= proportionDown(left, ONE, FOUR)) return null;
+  if (bound <= quarterOf(left)) return null;
   const held = `Searches hold $${toDecimal(bound)} of paid credit`;
   return new ApiError(
     left === amount ? "insufficient_credits" : "max_cost_exceeded",
@@ -108,7 +93,7 @@ export class SearchRounds {
   #callOff: (() => void) | null = null;
   /** One time for all rounds. */
   readonly #endsMs: number;
-  readonly #ended: (EndedRound & { readonly requestId: string })[] = [];
+  readonly #ended: (EndedStream & { readonly requestId: string })[] = [];
   readonly #ofSearch: Call[] = [];
   #left: number;
   #chat: ChatCall;
@@ -167,7 +152,7 @@ export class SearchRounds {
   }
 
   /** The sums of all rounds that ended, and of the searches if they did. */
-  get total(): SearchTotal {
+  get total(): EndedStream {
     const paid = [...this.#ended.map(({ settlement }) => settlement), this.#searchPaid];
     const settlements = paid.filter((one) => one !== null);
     const usages = this.#ended.map(({ usage }) => usage);
@@ -186,7 +171,7 @@ export class SearchRounds {
   }
 
   /** The current round has ended. */
-  ended(round: EndedRound): void {
+  ended(round: EndedStream): void {
     this.#ended.push({ ...round, requestId: this.#call.requestId });
     if (this.#whole !== null && round.settlement.charged > ZERO) this.#whole.isCharged = true;
     if (this.#call !== this.#context.call) {
@@ -381,8 +366,7 @@ export class SearchRounds {
     if (maxCost === null) return null;
     const charged = this.#ended.map(({ settlement }) => settlement.charged);
     const held = this.#searches === null ? ZERO : this.plan.searches.bound;
-    const left = subtract(maxCost, add(held, ...charged));
-    return left < ZERO ? ZERO : left;
+    return leftOf({ amount: maxCost }, { spent: add(...charged), held });
   }
 
   get #hasOutputLeft(): boolean {

@@ -25,7 +25,7 @@ export type SearchStreamEvent =
   | StreamEvent
   /** The next search of the round begins. */
   | { readonly kind: "searching" }
-  /** It ended. `isLast`: no round follows in which the model reads it. */
+  /** The search ended. `isLast`: no round follows in which the model reads it. */
   | { readonly kind: "searched"; readonly search: Searched; readonly isLast: boolean }
   /** The next round begins. */
   | { readonly kind: "round" };
@@ -42,7 +42,7 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
   #stream: ChatStream;
   #reply = new RoundReply();
   #taker: Taker<SearchStreamEvent> | null = null;
-  /** What is left to do before the current stream is read. */
+  /** The steps that are left before the current stream is read. */
   readonly #steps: Step[] = [];
   #isOver = false;
   /** True while a step runs, or its event waits for the reader. */

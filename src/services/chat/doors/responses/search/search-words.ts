@@ -27,7 +27,7 @@ export const SEARCH_FUNCTION = {
  */
 export const NO_SEARCH = "search is not available now; answer without it";
 
-/** What a search of a model came to. */
+/** The result of a search of a model. */
 export interface Searched {
   /** Empty if the model named none. */
   readonly query: string;
