@@ -9,7 +9,7 @@ import { PROJECT } from "../../../scripts/docs/generated-docs.ts";
 const FOLDER = "docs/decisions/";
 const ID = /\bD-\d{3}\b/g;
 const KINDS = /\.(tsx?|mjs|lua|md|sql|ya?ml|patch)$/;
-const LINES_MAX = 150;
+const LINES_MAX = 200;
 
 /**
  * Lists every text file that git knows or would add. The changelog may name decisions of any age.
