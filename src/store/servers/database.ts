@@ -100,7 +100,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
     // settings that belong to a session. PgBouncer 1.18 gives a connection away after the first of
     // two statements, although the second is half sent: another client then gets its answer. So one
-    // connection has one statement at a time (D-301).
+    // connection has one statement at a time (D-520).
     ...(isPooled
       ? { prepare: false, max_pipeline: 0, connection: DATES }
       : { connection: { ...DATES, ...DIRECT, ...sessionLimits(timeoutMs, abandonedMs) } }),

@@ -1,5 +1,5 @@
 // Notifications of Postgres. The driver's own `listen` never asks again where Postgres refuses it
-// once on a new connection, as a standby does until it takes over (D-534).
+// once on a new connection, as a standby does until it takes over (D-418).
 
 import postgres from "postgres";
 
