@@ -1,5 +1,5 @@
 // Vouchers: their batches, a new one, and the end of one. The page makes the codes and keeps them
-// for the operator before they are valid, because the database has only their digests (D-916).
+// for the operator before they are valid, because the database has only their digests (D-915).
 
 import { endVouchers, registerVouchers, type VoucherTerms } from "../accounts/vouchers.ts";
 import { readField } from "../console/read-fields.ts";

@@ -97,7 +97,7 @@ export async function planOf(
   return await planFacts(topUps.deps, account.number);
 }
 
-/** The card of the next month: the plan's own while it is saved, or the newest (D-921). */
+/** The card of the next month: the plan's own while it is saved, or the newest (D-920). */
 export function cardOfPlan(
   { subscription }: Pick<PlanFacts, "subscription">,
   saved: readonly SavedCard[],

@@ -1,5 +1,5 @@
 // Vouchers: the batches, a new one, and the end of one. This page makes the codes, and saves them
-// as a file before the server makes them valid: it stores only their digests (D-916).
+// as a file before the server makes them valid: it stores only their digests (D-915).
 
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,5 +1,5 @@
 // Writes the pages of the sandbox, for a person with a browser. Each says that no real money moves.
-// Pages of a payer are in the payer's language; the page that plays banks is in English (D-918).
+// Pages of a payer are in the payer's language; the page that plays banks is in English (D-201).
 
 import { PLAN_NAMES } from "../../core/access/limits.ts";
 import { LANGUAGE_FIELD, LANGUAGE_TAGS, LANGUAGES, type Language } from "../../core/languages.ts";

@@ -128,7 +128,7 @@ async function refund(
   const about = amount === null ? "all" : toDecimal(amount);
   const metadata = { [METADATA.refund]: key, [METADATA.refunded]: about };
   try {
-    // Stripe forgets a key after a day; the refund itself still names the order (D-371).
+    // Stripe forgets a key after a day; the refund itself still names the order (D-507).
     const made = await collected(stripe.refunds.list({ payment_intent: intent }));
     const earlier = made.find((one) => one.metadata?.[METADATA.refund] === key);
     if (earlier !== undefined) {
