@@ -26,7 +26,7 @@ const SLOTS_A_FREE_ONE = 2;
 /**
  * An account may have twice as many slots as are free. So a single account gets two thirds, and
  * each further account gets two thirds of the rest. However long accounts keep their slots, there
- * is a slot for the next account (D-565).
+ * is a slot for the next account (D-545).
  */
 export class Slots {
   #max: number;

@@ -212,7 +212,7 @@ export const CHAT = {
   mediaMax: 256,
 } as const;
 
-/** Agents send long histories, and images in base64 (D-562). */
+/** Agents send long histories, and images in base64 (D-561). */
 const AGENT_BODY = { bytesMax: 32 * 1024 * 1024, keysMax: 40_000 } as const;
 
 /** The door for Anthropic's Messages. */

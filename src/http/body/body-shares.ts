@@ -32,13 +32,13 @@ export const KEYS_EACH = 5;
 export interface ShareRule {
   readonly bytesMax: number;
   readonly refusal: string;
-  /** The bytes that all senders share; each may have one body whatever the others have (D-559). */
+  /** The bytes that all senders share; each may have one body whatever the others have (D-563). */
   readonly totalMax?: number;
 }
 
 /**
  * A sender may have this many bytes of large bodies for each free byte of the total: however much
- * some senders announce, and then send slowly, there is room for the next sender (D-559).
+ * some senders announce, and then send slowly, there is room for the next sender (D-563).
  */
 const BYTES_A_FREE_ONE = 2;
 

@@ -32,7 +32,7 @@ const CHECKS = new WeakMap<TSchema, TypeCheck<TSchema>>();
 /**
  * The value with only the first faulty item of each long list in its fields, and the places that
  * these items had, by the name of the field: errors are searched slowly, and long lists have
- * thousands of sound items (D-716).
+ * thousands of sound items (D-561).
  */
 function withoutSoundItems(schema: TSchema, value: unknown) {
   const places = new Map<string, number>();

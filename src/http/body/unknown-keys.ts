@@ -1,4 +1,4 @@
-// Bounds the keys of a parsed body that its schema does not know (D-562). They have no effect, so
+// Bounds the keys of a parsed body that its schema does not know (D-561). They have no effect, so
 // no caller needs many of them, and each step of handling a body takes time for each key.
 
 import type { TSchema } from "../schema.ts";

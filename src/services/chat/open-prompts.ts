@@ -1,5 +1,5 @@
 // Limits the bytes of prompts that an account may have in memory. A prompt stays there until its
-// call ends: another server may be asked, and its tokens may have to be counted (D-518).
+// call ends: another server may be asked, and its tokens may have to be counted (D-563).
 
 import { type BodyShare, BodyShares } from "../../http/body/body-shares.ts";
 
