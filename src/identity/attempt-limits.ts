@@ -24,7 +24,7 @@ interface LimitRow {
   readonly address: Limit;
   readonly inboxFromAddress?: Limit;
   readonly inbox?: Limit;
-  /** True if answers above the limit of the inbox wait and are not refused (D-552). */
+  /** True if answers above the limit of the inbox wait and are not refused (D-503). */
   readonly inboxWaits?: true;
   /**
    * In place of both for a browser that has signed in there before: attempts of strangers use none

@@ -55,7 +55,7 @@ export function useAccountLoss(): void {
 
 /**
  * Asks who is signed in when operators' data is refused: a session that has ended, or a person who
- * is no operator any longer, gets the 404 of everybody else (D-256).
+ * is no operator any longer, gets a 404, because a 403 would tell visitors that the path exists.
  */
 export function useOperatorLoss(): void {
   useRefusals((error) => {

@@ -32,7 +32,7 @@ const MONTH_SECONDS = 31 * 86_400;
 /**
  * Returns the span here of a period of LiteLLM, null for one without an end, and whether they are
  * the same. A period that Farebox does not have is the month if it is no longer than one, since the
- * same sum is stricter then, and else all time (D-888).
+ * same sum is stricter then, and else all time (D-887).
  */
 export function spanOf(period: string | null): {
   readonly span: Span | "month";

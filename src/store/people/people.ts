@@ -282,7 +282,7 @@ export const SIGN_IN_CODE = "sign-in-otp-";
 
 /**
  * Ends the proofs by which a person could sign in: mailed and made links, mailed codes, sign-ins
- * that wait for the second factor, and devices that need none (D-379). Each of them has the
+ * that wait for the second factor, and devices that need none (D-551). Each of them has the
  * person's id as its value, except for the code that was mailed to the person's address.
  */
 export async function endProofsIn(queries: Queries, personId: string): Promise<void> {
