@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<Language, (owner: string) => string>> = {
   "zh-Hans": (owner) => `${owner} 的账户`,
 };
 
-/** The name in the language of its owner (D-919). */
+/** The name in the language of its owner (D-819). */
 export function firstAccountName(owner: string, language: Language): string {
   return NAMES[language](owner);
 }

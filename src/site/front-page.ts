@@ -1,5 +1,5 @@
 // Writes the page at `/`: what is sold and what it costs now, how to sign up, and where the
-// documentation is. One page without a script; it loads nothing but the mark (D-763).
+// documentation is. One page without a script; it loads nothing but the mark (D-765).
 
 import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";

@@ -72,7 +72,7 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
     const nonce = Buffer.from(random(NONCE_BYTES)).toString("base64");
     const { brand } = catalogue();
     const isOperators = /^\/operator(?:\/|$)/.test(path);
-    // The pages of operators are in English (D-818).
+    // The pages of operators are in English (D-917).
     const chosen = chosenLanguage(request.url, brand.languages);
     const language = isOperators ? "en" : (chosen ?? languageOf(request.headers, brand.languages));
     const response = page(files.pages[language], brand, nonce);

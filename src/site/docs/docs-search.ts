@@ -1,4 +1,4 @@
-// Searches the sections of all pages and the endpoints of the API for all words of a query (D-767).
+// Searches the sections of all pages and the endpoints of the API for all words of a query (D-765).
 
 import { headingAnchor } from "../../core/text/heading-anchor.ts";
 import type { Html } from "../../core/text/html.ts";

@@ -19,7 +19,7 @@ export interface PageEntry {
 export const DOCS = "/docs";
 const FOLDER = "docs/";
 const DECISIONS = "docs/decisions/";
-/** One page for each client, which people find by its name (D-873). */
+/** One page for each client, which people find by its name (D-765). */
 const CLIENTS = "docs/clients/";
 
 const LISTED: Readonly<Record<Readers, readonly string[]>> = {
