@@ -116,7 +116,8 @@ function environmentOf(args) {
     );
   }
   const FAREBOX_DATA = dataFolder(home);
-  // Browsers make passkeys for host names alone, and an operator's link asks for one (D-931).
+  // Browsers make passkeys for host names alone, and an operator's link asks for one. `npm start`
+  // prints 127.0.0.1, because SDKs ask `localhost` over IPv6 first, where Farebox does not listen.
   const CONSOLE_URL = given.CONSOLE_URL || runtime?.base_url.replace("127.0.0.1", "localhost");
   const stores = { REDIS_URL, DATABASE_URL, CONSOLE_URL };
   // The setup must not take the keys of the sandbox for keys of the operator's.

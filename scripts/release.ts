@@ -1,7 +1,7 @@
 // `npm run release -- TAG`: makes the files of a release from a tag (docs/releases.md).
 //
 //   --rehearse     in place of a tag: releases the last commit from a clone, with a key that is
-//                  not kept (D-933)
+//                  not kept (D-828)
 //   --out FOLDER   where to write them (release/TAG)
 //   --base IMAGE   the image with Bun that ours is based on; without it a Debian is laid out
 //   --no-image     makes no image, where there is no Podman

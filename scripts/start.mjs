@@ -1,5 +1,5 @@
 // `npm start`: from a fresh machine to a running Farebox with a key that works. Plain Node runs
-// it (D-197).
+// it (D-601).
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -70,7 +70,7 @@ const FROM_FILES = [...STORE_SETTINGS, "KEY_PEPPER", "IP_HASH_SECRET", "SESSION_
 const SETTING = /^([A-Za-z_]\w*)='([^']*)'$/gm;
 
 /**
- * The variables that `farebox setup` wrote into the home (D-842).
+ * The variables that `farebox setup` wrote into the home (D-190).
  * @param {string} home
  * @returns {Record<string, string>}
  */

@@ -1,5 +1,5 @@
 // Prepares a release of the last commit in a clone, so that everything of a release can be tried
-// before there is a tag (D-933). Nothing in the project changes.
+// before there is a tag (D-828). Nothing in the project changes.
 
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -55,7 +55,7 @@ export interface IdentityServices {
   readonly now: () => number;
   readonly log: Log;
   readonly clientInfo: (ip: string) => ClientInfo;
-  /** Tests pass in hashes that cost less (D-337). */
+  /** Tests pass in hashes that cost less (D-331). */
   readonly passwords?: PasswordHashes;
   /** Gives Redis an account that was just opened. */
   readonly onOpened: (account: AccountRef) => Promise<unknown>;

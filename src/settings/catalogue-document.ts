@@ -10,7 +10,10 @@ import { CHAT_SECTION } from "../services/chat/settings/catalogue-section.ts";
 import { MAPS_SECTION } from "../services/maps/catalogue-section.ts";
 import { SEARCH_SECTION } from "../services/search/catalogue-section.ts";
 
-/** The section of each service (D-635). Mail is configured by the environment. */
+/**
+ * The section of each service, whose schema, decoder and defaults stand in the service's folder:
+ * one schema of all would split each service in two. Mail is configured by the environment.
+ */
 const SECTIONS = {
   chat: CHAT_SECTION,
   search: SEARCH_SECTION,

@@ -1,5 +1,5 @@
 // `farebox drill`: tries on the running installation what must never cost or give away money, with
-// a scratch account (D-902, D-904).
+// a scratch account (D-902).
 
 import { join } from "node:path";
 import { findAccount } from "../../accounts/administration.ts";

@@ -26,7 +26,7 @@ export interface EarlierRelease extends Disposable {
 
 /**
  * The first release, and the last one before the present commit where that is another; none
- * without the history of git (D-310).
+ * without the history of git (D-932).
  */
 export function earlierReleases(): readonly EarlierRef[] {
   const tags = git("tag", "--list", "v*.*.*", "--merged", "HEAD^", "--sort=version:refname");
