@@ -76,7 +76,7 @@ export interface EndedRunsDeps {
  * Takes the runs that have ended out of Redis, once Postgres has all of their charges, and notifies
  * their accounts. A run that goes on later is loaded again. One script takes out the runs of a page
  * in one bucket, because each script makes whoever reads Postgres for this bucket read it again
- * (D-900). Returns how many were taken out.
+ * (D-901). Returns how many were taken out.
  */
 export async function forgetEndedRuns(deps: EndedRunsDeps): Promise<number> {
   const { database, now, log } = deps;

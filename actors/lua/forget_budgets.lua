@@ -1,5 +1,5 @@
 -- Removes the budgets of runs that have ended, if Postgres has all of them. Whoever reads Postgres
--- at this moment must read it again, as after an eviction: once, for any number of budgets (D-900).
+-- at this moment must read it again, as after an eviction: once, for any number of budgets (D-901).
 --
 -- KEYS  1 bucket  2.. of each run: the budgets of its account
 -- ARGV  1.. of each run, packed: number of its budget, what it spent by Postgres

@@ -57,7 +57,7 @@ local function add_to_span(b, start, spent, held)
 end
 
 -- The part of a cap that a span has left. Of a span before the last two nothing is known, so it has
--- nothing left (D-742).
+-- nothing left (D-740).
 local function span_room(b, start, cap)
   if start == b.start then return cap - b.spent - b.held end
   if start == b.previous_start then return cap - b.previous_spent - b.previous_held end

@@ -24,7 +24,7 @@ const USUAL_FROM_MS = 7 * DAY_MS;
 const USUAL_TO_MS = HOUR_MS;
 /** With fewer such quarters the usual is not known. */
 const USUAL_QUARTERS_MIN = 8;
-/** The most alarms of one check; the next one finds the others (D-862). */
+/** The most alarms of one check; the next one finds the others (D-886). */
 const AT_ONCE = 200;
 
 /** A key that spends fast, and the rule that says so. */
@@ -51,7 +51,7 @@ interface Sampling {
 
 /**
  * Samples what the keys with rules have spent. Samples of other keys go, and of those whose charges
- * are late: what a key spends while nobody sees it is not found at once when somebody does (D-861).
+ * are late: what a key spends while nobody sees it is not found at once when somebody does (D-885).
  */
 export async function sampleSpending(
   { sql }: Database,

@@ -44,7 +44,7 @@ interface SummedRun {
 
 /**
  * The sums of a run's calls as far as they are logged, the highest cost first. The calls of a
- * deleted run of the same id do not count (D-903).
+ * deleted run of the same id do not count (D-901).
  */
 export async function readRunSums(
   { sql }: Database,
