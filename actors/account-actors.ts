@@ -37,8 +37,8 @@ export interface AccountActorsDeps {
   /** Names this process in Redis. It is random, because two processes must never share a name. */
   readonly processId: string;
   /**
-   * Opens another client for scripts than `redis`. Without it, `redis` runs them: a Cluster and
-   * Sentinel need that.
+   * Opens another client for scripts than `redis`. Without this client `redis` runs the scripts: a
+   * Cluster and Sentinel need that.
    */
   readonly openScripts?: OpenScriptClient;
   /** Checks automatic top-ups; without it no account is topped up. */

@@ -31,7 +31,7 @@ interface RunCall {
 /** The run of a call, if it has begun, and the refusal of the call by it. */
 export interface RunDecision {
   readonly run: Run | null;
-  /** For a quote, what a run that has not begun would let one call hold. */
+  /** For a quote, the amount that a run that has not begun would let one call hold. */
   readonly room?: NanoUsd;
   readonly refusal: AccessRefusal | null;
 }

@@ -51,7 +51,10 @@ interface UseQuestion {
   readonly keyIds: readonly string[];
 }
 
-/** Reads all counts in one command, after the wallet: building that restores what keys spent. */
+/**
+ * Reads all counts in one command, after the wallet: building the wallet restores the spending of
+ * keys.
+ */
 export async function readUse(
   redis: RedisClient,
   state: ViewReply,

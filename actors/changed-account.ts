@@ -14,7 +14,7 @@ export async function applyChanges(account: ChangedAccount): Promise<void> {
 
 /**
  * Runs `applyChanges` right after a change. Postgres keeps the change in any case, so a failure is
- * only reported: workers/completer.ts applies what waits. False after a failure.
+ * only reported: workers/completer.ts applies waiting changes. False after a failure.
  */
 export async function applyChangesNow(
   account: () => ChangedAccount,

@@ -23,7 +23,7 @@ interface LaunchOptions {
   readonly logFile: string;
 }
 
-// The type declarations of that file cover only what the tests use.
+// The type declarations of that file cover only the functions that tests use.
 const { launch, freePort, lastWords } = processes as unknown as {
   launch(options: LaunchOptions): Launched;
   freePort(): Promise<number>;

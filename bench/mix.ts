@@ -1,5 +1,5 @@
 // The mixed profile: chats of 200 ms, streams and searches side by side, at half of the maximum,
-// for Farebox and the bare proxy in turn. It shows what the kinds do to each other.
+// for Farebox and the bare proxy in turn. The profile shows how the kinds slow each other down.
 
 import { startGenerator } from "./load/load.ts";
 import type { MixedPlan, MixedResult } from "./load/mixed-load.ts";

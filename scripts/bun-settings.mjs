@@ -13,7 +13,7 @@ export const BUN_SETTINGS = Object.freeze({
 });
 
 /**
- * Without it Bun reads settings from a `.env` in the folder it is started in, even from a folder of
- * strangers.
+ * Without this flag Bun reads settings from a `.env` in the folder where it is started, even from a
+ * folder of strangers.
  */
 export const NO_ENV_FILE = "--no-env-file";

@@ -1,6 +1,6 @@
-// `npm run packages`: refuses versions of packages that were published in the last days (D-829):
-// of those that the last change of the lock file brought. What the registry does not answer is
-// "not checked".
+// `npm run packages`: refuses versions of packages that were published in the last days (D-829): of
+// those that the last change of the lock file brought. A version that the registry does not answer
+// for is "not checked".
 //
 //   --all          of all that came in those days; before a release, "not checked" is a failure
 //   --signatures   also has npm check the signatures of the registry

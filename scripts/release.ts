@@ -6,9 +6,9 @@
 //   --base IMAGE   the image with Bun that ours is based on; without it a Debian is laid out
 //   --no-image     makes no image, where there is no Podman
 //
-// RELEASE_KEY_FILE names the private key that signs, of Ed25519, in PEM. Without it the release is
-// not signed, and the commands that sign it are printed. A signed release with an image is checked
-// in a container.
+// RELEASE_KEY_FILE names the private key that signs, of Ed25519, in PEM. Without the key the
+// release is not signed, and the commands that sign it are printed. A signed release with an image
+// is checked in a container.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -27,7 +27,7 @@ export interface JournalMetrics {
 
 export interface JournalMetricsDeps {
   readonly registry: Registry;
-  /** Null while it is unknown. */
+  /** Null while the lag is unknown. */
   readonly lag: () => Promise<Lag | null>;
   readonly openRejections: () => Promise<number>;
   readonly log: Pick<Log, "warn">;

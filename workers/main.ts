@@ -1,7 +1,7 @@
 // The worker process. BullMQ runs each scheduled job on one of the workers, however many there are.
 // It does no harm to skip a job or to run it twice, because each does everything that is due. The
-// journal flush, the sweep and the renewal of what mail holds run on timers in every worker
-// instead: they free memory and keep money, so they must run even if the queue's Redis is full.
+// journal flush, the sweep and the renewal of mail's holds run on timers in every worker instead:
+// they free memory and keep money, so they must run even if the queue's Redis is full.
 
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
@@ -85,7 +85,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();
   // While no worker ran, the deadlines of waiting mail may have passed: the sweep would give back
-  // what it holds, and the mail could not be charged any more.
+  // its holds, and the mail could not be charged any more.
   await mail.timers["mail-holds"].run();
 
   accounts.start();

@@ -1,5 +1,5 @@
 -- Writes one log row per key and minute for refused requests of past minutes that were only
--- counted. What a process reports after that gets another row.
+-- counted. Refusals that a process reports later get another row.
 --
 -- KEYS  1 bucket  2 refused  3 events
 -- ARGV  1 packed: now_ms or 0, refused requests a minute that have rows of their own

@@ -1,7 +1,7 @@
 // Makes Redis servers rewrite their append-only files.
 //
 // A machine that loses power may leave a file that ends inside a script. Redis loads such a file
-// and appends further scripts to the file. At its next start, Redis reads the half script and the
+// and appends further scripts to the file. At the next start, Redis reads the half script and the
 // script after the half as one script. The journal then contradicts the ledger, and charges are
 // lost. A rewritten file ends with a whole script (D-491).
 

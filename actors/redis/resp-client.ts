@@ -1,6 +1,5 @@
 // A client for one Redis server that does little more than run scripts, at half of a general
-// client's CPU cost. It never resends a command: the caller decides what to do about a lost
-// connection.
+// client's CPU cost. It never resends a command: after the loss of a connection the caller decides.
 
 import type { Socket, TLSOptions } from "bun";
 import { isRedisSocket, parseRedisSocket } from "../../src/core/redis-socket.ts";
@@ -21,7 +20,7 @@ export interface RespClientOptions {
   readonly tls?: TLSOptions;
   /**
    * Runs on every new connection before any other command, for example to check that it is still
-   * the same server. If it throws, the connection is closed.
+   * the same server. If the function throws, the connection is closed.
    */
   readonly onConnect?: (command: Command) => Promise<void>;
   /** Called when a connection was lost or could not be made. */
@@ -36,7 +35,7 @@ interface Head {
 /** A command that was not sent yet. */
 interface Unsent {
   readonly parts: readonly Part[];
-  /** When it was given. */
+  /** The tick at which the command was given. */
   readonly tick: number;
   readonly waiting: Waiting;
 }

@@ -32,7 +32,7 @@ const OUT_BYTES = 64 * 1024;
 export const OUT_BYTES_KEPT = 1024 * 1024;
 /** Commands with replies are removed from the list this many at a time. */
 const ANSWERED_KEPT = 1024;
-/** More than a length and what is around it: a sign, and two line ends. */
+/** More than a length with the sign before it and the two line ends around it. */
 const HEAD_BYTES_MAX = 24;
 const [ASTERISK, DOLLAR, ZERO, CR, LF] = [0x2a, 0x24, 0x30, 0x0d, 0x0a];
 
@@ -75,7 +75,10 @@ export class RespConnection {
     setImmediate(this.#flush);
   }
 
-  /** Handles bytes from the server. Throws a ProtocolError, or what a replica says to a write. */
+  /**
+   * Handles bytes from the server. Throws a ProtocolError, or the error of a replica that was asked
+   * to write.
+   */
   receive(bytes: Buffer, tick: number): void {
     this.#heardTick = tick;
     this.#reader.push(bytes);
@@ -155,8 +158,8 @@ export class RespConnection {
   }
 
   // Writes each part where it goes: one text of all would be a copy more. Assumes that a text has
-  // as many bytes as characters. If it is not ASCII, that is wrong, and the command is encoded
-  // again.
+  // as many bytes as characters. For a text that is not ASCII the length is wrong, and the command
+  // is encoded again.
   #encode(parts: readonly Part[]): void {
     let most = HEAD_BYTES_MAX;
     let count = 0;

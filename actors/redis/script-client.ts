@@ -26,7 +26,9 @@ export interface ScriptClient {
    * second case the function may have run.
    */
   fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void;
-  /** True if it may send a function twice: a reply then says nothing about the first copy. */
+  /**
+   * True if the client may send a function twice: a reply then says nothing about the first copy.
+   */
   readonly sendsTwice: boolean;
   /** Ends the connection if the client has its own. */
   close?(): void;

@@ -121,8 +121,8 @@ export class ScriptLibrary {
   }
 
   /**
-   * Lets the scripts run if the server still has the run id with which it was verified. False if it
-   * was restarted since.
+   * Lets the scripts run if the server still has the run id with which it was verified. False if
+   * the server was restarted since.
    */
   async verified(server: RedisServer, runId: string): Promise<boolean> {
     return (await server.fcall(this.functionOf(VERIFIED_SCRIPT), 0, runId)) === 1;

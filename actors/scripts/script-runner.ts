@@ -123,7 +123,7 @@ export class ScriptRunner {
 
   #askServer(redis: RedisServer): void {
     const asking = async () => this.#connected(await redis.info("replication"));
-    // If this fails, the next script fails too and reports it.
+    // If the load fails, the next script fails too and reports the error.
     asking().catch(() => {
       this.#serverId = "";
     });
@@ -141,7 +141,7 @@ export class ScriptRunner {
   }
 }
 
-/** False if it is certain that a script that failed with this did not run. */
+/** False if a script that failed with this error certainly did not run. */
 export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof ApiError ? error.cause : error;
   if (cause instanceof NotBegun || cause instanceof UnknownLayout) return false;

@@ -8,8 +8,8 @@ import { residentBytes } from "./process-usage.ts";
 
 const WARM_UP_STREAMS = 100;
 /**
- * After this time a gateway records the streamed text: then it has loaded the parts that it needs
- * for this once, for all streams, such as its tokenizer.
+ * After this time a gateway records the streamed text: then the gateway has loaded the parts that
+ * all streams need once, such as its tokenizer.
  */
 const WARM_UP_MS = 7_000;
 /** Time for the garbage collection of earlier streams. */

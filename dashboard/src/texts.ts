@@ -1,5 +1,6 @@
 // The texts of the pages, in the language of the page: a catalogue for each language, of which a
-// page loads one. The English one is the pattern: what another lacks is a type error (D-816).
+// page loads one. The English catalogue is the pattern: a text that another lacks is a type error
+// (D-816).
 
 import type { Language } from "../../src/core/languages.ts";
 import { setLanguage } from "./locale.ts";

@@ -6,7 +6,7 @@ import { decimalText } from "./numbers.ts";
 import { t } from "./texts.ts";
 
 export const UTC = "UTC";
-/** For what programs read, or what is the same in all languages. */
+/** For texts that programs read, or that are the same in all languages. */
 const PLAIN = "en-GB";
 
 /** The zone of this browser. */

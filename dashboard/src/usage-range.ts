@@ -1,5 +1,5 @@
-// The range of time that the usage page shows: presets and ranges of one's own, as the address has
-// them, made into what the server is asked.
+// The range of time that the usage page shows: presets and custom ranges, as the address of the
+// page has them, made into the query for the server.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import type { UsageStep } from "../../src/core/usage-query.ts";

@@ -1,6 +1,6 @@
-// Runs what the chart renders with `podman kube play`: the job that migrates, a worker, two API
-// pods behind a proxy, and one of these replaced under load, as a cluster does it. What this Podman
-// does not do of Kubernetes is reported.
+// Runs the manifests of the chart with `podman kube play`: the job that migrates, a worker, two API
+// pods behind a proxy, and one of these replaced under load, as a cluster does it. Features of
+// Kubernetes that this Podman lacks are reported.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ interface Chart {
   readonly manifests: readonly Manifest[];
 }
 
-/** Checks the chart with images that exist; reports what it saw. */
+/** Checks the chart with images that exist; reports its findings. */
 export async function checkChart(engine: Engine, report: Report): Promise<void> {
   const folder = join(engine.folder, "chart");
   mkdirSync(folder);

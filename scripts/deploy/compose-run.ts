@@ -1,5 +1,5 @@
-// Runs deploy/compose.yaml with podman-compose, as docs/production.md says, and looks at what it
-// promises: who reaches whom, paid calls, a killed process, an update under load.
+// Runs deploy/compose.yaml with podman-compose, as docs/production.md says, and checks the promises
+// of that page: who reaches whom, paid calls, a killed process, an update under load.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const HOLD_MS_MAX = 240_000;
 /** A running installation. */
 export interface Installation {
   readonly engine: Engine;
-  /** Runs podman-compose, and returns what it wrote. */
+  /** Runs podman-compose, and returns its output. */
   compose(...args: readonly string[]): Promise<string>;
   /** Runs a command of the tool in a container of its own. */
   farebox(...args: readonly string[]): Promise<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export interface Installation {
   ): Promise<{ readonly isOk: boolean; readonly text: string }>;
 }
 
-/** Checks the compose file with images that exist; reports what it saw. */
+/** Checks the compose file with images that exist; reports its findings. */
 export async function checkCompose(engine: Engine, report: Report): Promise<void> {
   const folder = join(engine.folder, "compose");
   const ports = { HTTP_PORT: await freePort(), HTTPS_PORT: await freePort() };
@@ -96,7 +96,7 @@ export async function checkCompose(engine: Engine, report: Report): Promise<void
   }
 }
 
-/** Copies deploy/, makes its secrets, and adds what this machine and the check need. */
+/** Copies deploy/, makes its secrets, and adds settings for this machine and the check. */
 async function layOut(folder: string, ports: Readonly<Record<string, number>>): Promise<void> {
   mkdirSync(join(folder, "files"), { recursive: true });
   const isSecret = (path: string) => /\/(\.env|farebox\.env)$/.test(path);
@@ -231,7 +231,7 @@ async function killUnderLoad(at: Installation, target: Target, id: string): Prom
   const failed = load.calls.filter(({ failure }) => failure !== null);
   await untilReady(at);
   const spent = nano(before - (await balanceOf(at, id)));
-  // A stream that is cut off costs what it had brought when it was last counted (D-594).
+  // A stream that is cut off costs the text that it had sent when it was last counted (D-594).
   const forCut = spent - costOfAll(load.calls);
   const highest = load.calls.reduce((most, { cost }) => (cost > most ? cost : most), nano(0n));
   if (forCut < 0n || forCut > BigInt(failed.length) * highest) {

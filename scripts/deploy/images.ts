@@ -1,6 +1,6 @@
 // Builds the images of the check. This machine may reach no registry of images, so the public ones
-// have stand-ins of the same name, made of a Debian that debootstrap lays out: what is checked is
-// our own image and our own files.
+// have stand-ins of the same name, made of a Debian that debootstrap lays out: the check is of our
+// own image and our own files.
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch } from "node:os";

@@ -1,11 +1,11 @@
-// Calls that go on while something is done to the processes that answer them, and what they cost.
+// Calls that go on while something is done to the processes that answer them, and their costs.
 
 import { type NanoUsd, nano, usd } from "../../src/core/money/money.ts";
 
 export interface Call {
   readonly requestId: string;
   readonly cost: NanoUsd;
-  /** Why it was not answered whole; null if it was. */
+  /** Why the call was not answered whole; null for a whole answer. */
   readonly failure: string | null;
 }
 
@@ -110,7 +110,7 @@ function costOf(text: string): NanoUsd | null {
   return cost === undefined ? null : usd(Number(cost).toFixed(9));
 }
 
-/** The sum of what calls cost. */
+/** The sum of the costs of calls. */
 export function costOfAll(calls: readonly Call[]): NanoUsd {
   return nano(calls.reduce((sum, { cost }) => sum + cost, 0n));
 }

@@ -1,4 +1,5 @@
-// Reads what Helm renders, and takes out of it what this Podman cannot do of Kubernetes.
+// Reads manifests that Helm rendered, and removes the features of Kubernetes that this Podman
+// lacks.
 
 /** An object of Kubernetes, as far as it is looked at here. */
 export interface Manifest {

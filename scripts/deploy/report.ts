@@ -12,7 +12,7 @@ export class Report {
     console.log(`ok           ${what}`);
   }
 
-  /** @param words what the program that refused said, as it said it */
+  /** @param words the output of the program that refused, unchanged */
   fail(what: string, words: string): void {
     this.#failed += 1;
     console.log(`FAILED       ${what}\n${words.trimEnd()}`);

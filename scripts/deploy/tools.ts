@@ -66,7 +66,7 @@ export async function run(
 
 /**
  * Runs a program that must succeed.
- * @returns what it wrote to standard output
+ * @returns its standard output
  * @throws {Error} with the command, and all that it wrote
  */
 export async function must(command: readonly string[], options: RunOptions = {}): Promise<string> {
@@ -75,7 +75,9 @@ export async function must(command: readonly string[], options: RunOptions = {})
   throw new Error(`${command.join(" ")} ended with ${exitCode}:\n${stdout}${stderr}`);
 }
 
-/** Installs the programs. Helm takes some minutes to build; what exists is not made again. */
+/**
+ * Installs the programs. Helm takes some minutes to build; an existing program is not built again.
+ */
 export async function install(): Promise<void> {
   const bin = join(TOOLS, "bin");
   mkdirSync(bin, { recursive: true });

@@ -1,5 +1,5 @@
 // Limits the memory of the private Redis. Without a limit, a growing Redis could exhaust the
-// machine. At its limit it refuses new calls but still settles open ones.
+// machine. At the limit Redis refuses new calls but still settles open ones.
 
 import { totalmem } from "node:os";
 

@@ -16,7 +16,7 @@ Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the lo
   DATABASE_URL   a Postgres 18 of your own, instead of a private one`;
 
 /**
- * Prints where Farebox is and what to try first.
+ * Prints the address of Farebox, and a first call to try.
  * @param {object} started
  * @param {string} started.baseUrl
  * @param {string} started.home

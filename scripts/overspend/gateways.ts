@@ -19,7 +19,7 @@ interface Gateway {
   /** The amounts in the answer, whose sum was spent. */
   readonly read: (answer: Answer) => readonly unknown[];
   readonly unit: "dollar" | "cent";
-  /** For how long it may write spending down after an answer. */
+  /** For how long the gateway may write spending down after an answer. */
   readonly lateMs: number;
 }
 
@@ -97,7 +97,7 @@ export async function readSpend(source: SpendSource): Promise<NanoUsd> {
   return nano(unit === "cent" ? sum / 100n : sum);
 }
 
-/** Gateways count in floats: the nearest nano-dollar is what they mean. */
+/** Gateways count in floats, which stand for the nearest nano-dollar. */
 function amountOf(value: unknown): NanoUsd | null {
   const isText = typeof value === "string" && value.trim() !== "";
   const amount = typeof value === "number" || isText ? Number(value) : Number.NaN;

@@ -1,4 +1,4 @@
-// The race itself: parallel calls of known prices on one balance, and what came of them.
+// The race itself: parallel calls of known prices on one balance, and their ends.
 
 import { type NanoUsd, ofCents, ZERO } from "../../src/core/money/money.ts";
 import { MODEL, TOKENS_PER_CENT } from "./model-server.ts";

@@ -13,7 +13,10 @@ export interface Trial extends Omit<Race, "answered"> {
   readonly balance: NanoUsd;
   /** Null if no request tells the spending. */
   readonly spend: SpendSource | null;
-  /** Kills what serves the first address, as `kill -9` does; null for a trial without a kill. */
+  /**
+   * Kills the process that serves the first address, as `kill -9` does; null for a trial without a
+   * kill.
+   */
   readonly kill: (() => Promise<void>) | null;
 }
 

@@ -27,7 +27,7 @@ export interface Released {
  * Checks a signed release as a stranger would: in a container without a network, which has nothing
  * but OpenSSL, the files of the release, and the program of the project that checks them. Also has
  * the image of the release say its commands.
- * @returns what the check said last
+ * @returns the last line of the check
  * @throws {Error} with all that was said, if the check fails
  */
 export async function verifyInContainer(

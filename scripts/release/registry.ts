@@ -52,7 +52,7 @@ export async function checkSignatures(npm: Npm): Promise<Signatures> {
   return exitCode === 0 ? { is: "right" } : { is: "wrong", words: firstLine(stderr) };
 }
 
-/** Errors with which npm ends at a package whose signature or digest is not what it must be. */
+/** Errors with which npm ends at a package whose signature or digest is wrong. */
 const OF_A_PACKAGE = /^E.*(ATTESTATION|INTEGRITY|SIGNATURE)/;
 /** The words of npm if it could not fetch the keys of an attestation; its code does not say so. */
 const NO_KEYS = /failed to verify attestation: error (refreshing TUF|downloading target)/;

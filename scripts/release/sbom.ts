@@ -13,9 +13,9 @@ interface Bom {
 }
 
 /**
- * Lists what the release needs to run, with the digest of each package. npm gives the list a random
- * number and the present time; here they follow from the source, so that each machine makes the
- * same file.
+ * Lists the packages that the release needs to run, with the digest of each. npm gives the list a
+ * random number and the present time; here they follow from the source, so that each machine makes
+ * the same file.
  * @param folder the unpacked source
  */
 export async function sbomOf(source: Source, folder: string): Promise<string> {

@@ -15,7 +15,7 @@ export interface Source {
   readonly archive: Uint8Array;
 }
 
-/** Thrown for a tag that cannot be released, with what is missing. */
+/** Thrown for a tag that cannot be released, with the reason. */
 export class NotReleasable extends Error {
   override name = "NotReleasable";
 }
@@ -24,7 +24,7 @@ export class NotReleasable extends Error {
  * Reads a tag. The version of the package, the version of the chart and a dated section of the
  * changelog must agree with it.
  * @param project a folder of a git repository
- * @throws {NotReleasable} naming what does not agree
+ * @throws {NotReleasable} naming the files that do not agree
  */
 export async function readSource(project: string, tag: string): Promise<Source> {
   const git = (...args: readonly string[]) => must(["git", ...args], { cwd: project });

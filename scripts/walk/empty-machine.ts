@@ -38,7 +38,7 @@ export class EmptyMachine implements AsyncDisposable {
     await must(["git", "clone", "--quiet", "--no-hardlinks", PROJECT, this.#at("farebox")]);
   }
 
-  /** Runs `npm start`, which installs what is missing, until it serves. */
+  /** Runs `npm start`, which installs missing packages, until it serves. */
   async start(): Promise<void> {
     const child = Bun.spawn(["npm", "start"], { ...this.#options(), stdout: "ignore" });
     this.#running = child;

@@ -38,7 +38,7 @@ export async function becomeOperator(operator: Visitor, link: string): Promise<v
   await operator.page.getByRole("heading", { name: "Accounts" }).waitFor();
 }
 
-/** Waits until the front page has the name of the brand, and what a model costs. */
+/** Waits until the front page has the name of the brand and the price of a model. */
 export async function seeFrontPage(
   { page, base }: Visitor,
   texts: readonly string[],

@@ -47,7 +47,7 @@ const TAIL_MAX = 20_000;
 
 /**
  * Compares the ledger at one instant with Redis at a later one. The journal after the snapshot's
- * cursor has what happened in between, so the comparison is exact under any load.
+ * cursor has the changes in between, so the comparison is exact under any load.
  */
 export async function auditAccount(
   deps: AccountAuditDeps,

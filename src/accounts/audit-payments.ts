@@ -80,7 +80,7 @@ function checkPayments(
   return null;
 }
 
-/** Checks each step: nothing is credited, reversed or restored beyond what the payment has. */
+/** Checks each step: nothing is credited, reversed or restored beyond the payment. */
 function checkSteps(
   account: string,
   { id, amount, bonus }: Payment,
@@ -100,8 +100,8 @@ function checkSteps(
 }
 
 /**
- * Checks the sum: credit and bonus, minus reversals, plus restores, equal what the row's amounts
- * leave.
+ * Checks the sum: credit and bonus, minus reversals, plus restores, equal the rest by the row's
+ * amounts.
  */
 function checkStanding(
   account: string,

@@ -48,7 +48,7 @@ export interface BurnWatchDeps {
   readonly onAlarm: (action: BurnAction) => void;
 }
 
-/** The author of lines about what a rule did. */
+/** The author of lines about the measures of a rule. */
 const SYSTEM = { name: "system", personId: null, country: null, ipHash: null } as const;
 
 /**
@@ -164,7 +164,7 @@ export async function addOwnBurnRule(
   }
 }
 
-/** Removes a rule of an account. What it did to a key lasts. @throws AdministrationError */
+/** Removes a rule of an account. Its measures against keys last. @throws AdministrationError */
 export async function removeOwnBurnRule(
   { accounts, now }: Pick<AdministrationDeps, "accounts" | "now">,
   account: Owner,
@@ -177,7 +177,8 @@ export async function removeOwnBurnRule(
 }
 
 /**
- * Ends what rules have done to a key, before its time; the rules fire again once the key was slow.
+ * Ends the measures of rules against a key, before their time; the rules fire again once the key
+ * was slow.
  * @throws AdministrationError
  */
 export async function resumeKey(

@@ -24,7 +24,9 @@ export interface AsOf {
   readonly behindSeconds: number;
 }
 
-/** Measures the journal of one bucket now. Call it before reading the data that it describes. */
+/**
+ * Measures the journal of one bucket now. Call the function before reading the data of the bucket.
+ */
 export async function asOfNow(
   { redis, database, now }: JournalAgeDeps,
   bucket: number,

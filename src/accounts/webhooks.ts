@@ -180,7 +180,7 @@ export async function replayOne(
   );
 }
 
-/** Sends again what a receiver did not take since a time; returns how many events. */
+/** Sends the events again that a receiver did not take since a time; returns their number. */
 export async function replayFailed(
   { administration }: WebhookDeps,
   { account, id, also }: ReceiverTarget,

@@ -1,5 +1,5 @@
-// Learns what a call would hold, and whether it would be admitted, without making it: the call runs
-// as always, up to its admission, at an account that only quotes.
+// Learns the hold of a call, and whether the call would be admitted, without making it: the call
+// runs as always, up to its admission, at an account that only quotes.
 
 import type {
   AccountActors,
@@ -14,12 +14,12 @@ import type { HeldBesides, QuoteListener } from "./call.ts";
 
 /** The decision on a call, and the terms that it asked for. */
 export interface Quoted {
-  /** Of its first attempt, which knows how its bound was made. */
+  /** The first attempt, which knows how its bound was made. */
   readonly first: Asking;
-  /** Of its last attempt. */
+  /** The terms of the last attempt. */
   readonly terms: Readonly<CallTerms>;
   readonly decision: QuotedDecision;
-  /** Null if its model cannot search. */
+  /** Null if the model cannot search. */
   readonly besides: HeldBesides | null;
 }
 

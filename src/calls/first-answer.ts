@@ -9,7 +9,7 @@ export interface ModelQuestion<Model extends { readonly id: string }, Answer> {
   readonly models: readonly Model[];
   /** The models asked so far; `firstAnswer` adds each before it asks it. */
   readonly tried: Model[];
-  /** After it is aborted, no further model is asked. */
+  /** After an abort no further model is asked. */
   readonly signal: CancelSignal;
   readonly ask: (model: Model) => Promise<Answer>;
 }

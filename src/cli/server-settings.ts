@@ -1,4 +1,4 @@
-// Reads the settings of the servers, for commands that check what the servers would do.
+// Reads the settings of the servers, for commands that check how servers would start.
 
 import { type AppliedConfigurations, CatalogueSource } from "../settings/catalogue-source.ts";
 import { loadServerConfig, type ServerConfig } from "../settings/config.ts";
@@ -20,7 +20,7 @@ interface CatalogueParts {
 }
 
 /**
- * Reads the configuration as the servers do. Passes to `warn` what the servers would log.
+ * Reads the configuration as the servers do. Passes to `warn` the lines that servers would log.
  * @throws CatalogueError
  */
 export async function openCatalogue(

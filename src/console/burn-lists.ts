@@ -63,7 +63,7 @@ export type BurnRulesReply = WireOf<typeof BurnRules>;
 
 const [ruleFrom, alarmFrom] = [jsonFrom(Rule), jsonFrom(Alarm)];
 
-/** The rules of an account, oldest first, and what they do to its keys now. */
+/** The rules of an account, oldest first, and their measures against its keys now. */
 export async function burnRulesReply(
   { accounts }: Pick<AdministrationDeps, "accounts">,
   { number }: Pick<AccountRow, "number">,

@@ -1,4 +1,4 @@
-// The burn-rate rules of an account, the alarms that they raised, and the end of what they did.
+// The burn-rate rules of an account, the alarms that they raised, and the end of their measures.
 
 import { findOwnKey } from "../accounts/administration.ts";
 import { addOwnBurnRule, removeOwnBurnRule, resumeKey } from "../accounts/burn-rates.ts";

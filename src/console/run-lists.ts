@@ -1,4 +1,4 @@
-// Lists the runs of an account, the newest first, and shows one with what its calls cost.
+// Lists the runs of an account, the newest first, and shows one with the costs of its calls.
 
 import { type RunDeps, type RunUse, readRunDetails, runUses } from "../accounts/runs.ts";
 import { RUN_STATES } from "../core/access/runs.ts";

@@ -14,7 +14,10 @@ interface KindRow {
    * for all.
    */
   readonly perHour: number | null;
-  /** True if it brings a code or a link that ends: sending it again later would be of no use. */
+  /**
+   * True if the mail brings a code or a link that ends: sending the mail again later would be of no
+   * use.
+   */
   readonly bringsProof: boolean;
 }
 

@@ -1,7 +1,7 @@
 // Divides repeated work into turns by the clock, so that not all of it is done at one moment.
 
 export interface TurnsTerms {
-  /** In this time each part of the work is due once. */
+  /** The time in which each part of the work is due once. */
   readonly everyMs: number;
   readonly count: number;
   readonly now: () => number;

@@ -1,4 +1,4 @@
-// Reads headers by which a client says what it takes.
+// Reads the headers that name the forms and languages a client takes.
 
 /** True if a header such as Accept-Encoding names this choice, and does not weigh it with 0. */
 export function takes(accepts: string, choice: string): boolean {

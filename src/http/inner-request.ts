@@ -8,7 +8,7 @@ import { invalid } from "./body/checks.ts";
 import type { Method } from "./endpoint-info.ts";
 import type { RawRequest } from "./frame.ts";
 
-/** A request inside of this process, and what it does not share with those from outside. */
+/** A request inside of this process, and its differences from requests from outside. */
 export interface InnerCall {
   readonly raw: RawRequest;
   /** Set if the call is only quoted. */
@@ -31,7 +31,7 @@ export interface InnerRequest {
   readonly signal: AbortSignal;
 }
 
-/** Stands in the URL of a call, which never leaves this process; what counts is the header Host. */
+/** Stands in the URL of a call, which never leaves this process; only the header Host counts. */
 const ORIGIN = "http://inner";
 
 /** The request as a client of the API would send it. A header that is null is left out. */

@@ -138,8 +138,8 @@ function responseOf(
 }
 
 /**
- * A success (200) with server-sent events. Reading its headers would make an object that stays
- * until the stream ends, so no code may do it.
+ * A success (200) with server-sent events. Reading the headers of the response would make an object
+ * that stays until the stream ends, so no code may read them.
  */
 export function streamResponse(events: ReadableStream<string>, facts: ResponseMeta): Response {
   const headers = streamHeaders.for("text/event-stream; charset=utf-8", facts);

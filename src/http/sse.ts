@@ -25,7 +25,7 @@ const LINE_ENDS = new RegExp(LINE_END, "g");
 
 /**
  * Returns the same JSON without the characters that end a line in Unicode. JSON need not escape
- * them, but many clients cut a stream there.
+ * these characters, but many clients cut a stream there.
  */
 export function onOneLine(json: string): string {
   return LINE_END.test(json) ? json.replace(LINE_ENDS, escaped) : json;

@@ -28,7 +28,9 @@ export const PASSKEY_PATH = "/farebox/passkey";
 /** The paths at which better-auth makes a session after our own second factor. */
 export const AFTER_SECOND_FACTOR = /^\/(?:two-factor\/verify-|farebox\/passkey$)/;
 
-/** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
+/**
+ * Headers that only auth-endpoints.ts writes; a client's own headers of these names are dropped.
+ */
 export const IP_HEADER = "x-farebox-ip";
 /** Present if the request was sent on this machine. */
 export const LOCAL_HEADER = "x-farebox-local";

@@ -62,7 +62,7 @@ interface Addressee {
 /**
  * better-auth asks for the second factor after a password only (D-551). A passkey counts as two
  * factors: the device, and the fingerprint, face or PIN that unlocks it (D-551). After single
- * sign-on it is due unless the provider asked for one (D-259).
+ * sign-on our second factor is due unless the provider asked for one (D-259).
  */
 const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
   SIGN_IN_PATH,

@@ -1,5 +1,5 @@
 // Signs operators in by single sign-on: decides who may come in through the configured OpenID
-// Connect provider, as which person, and what the session may do.
+// Connect provider, as which person, and with which rights.
 
 import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";

@@ -24,7 +24,7 @@ export interface TeamActor {
   readonly name: string;
   /** Null for the operator, who is no member. */
   readonly personId: string | null;
-  /** Limits what they may do; the operator may do what an owner may. */
+  /** Limits the changes of the person; the operator has the rights of an owner. */
   readonly role: Role;
   /** Writes the line about the change, in its transaction. @throws ConsoleError to undo it */
   readonly noted: (action: string, about: string) => AlsoInTransaction;
@@ -76,8 +76,8 @@ export async function inviteToAccount(
   const about = { to: email, token, invitedBy: by.name, account: account.name ?? account.id, role };
   const also: AlsoInTransaction = async (tx, number) => {
     await noted(tx, number);
-    // Without its mail the invitation could not be accepted, and it would have ended the one
-    // before.
+    // An invitation without a mail could not be accepted, and the invitation before would have
+    // ended.
     if (!(await mails.invitation(tx, about))) throw tooManyMails(email);
   };
   if ((await addInvitation(database, invitation, { now, also })) === "member") {

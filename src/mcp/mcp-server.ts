@@ -16,7 +16,7 @@ import { Type } from "../http/schema.ts";
 import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
 import { toolError, toolReply } from "./tool-result.ts";
 
-/** A message, and what answering it needs. */
+/** A message, and the parts that its answer needs. */
 export interface Exchange {
   readonly request: Request;
   /** The checked JSON-RPC message. */

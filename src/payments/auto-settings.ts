@@ -18,8 +18,8 @@ export interface AutoSettings extends AutoTopUpTerms {
 }
 
 /**
- * Enables automatic top-ups, or changes and resumes them. Calling it is the holder's consent to the
- * current text (consent.ts).
+ * Enables automatic top-ups, or changes and resumes them. A call of this function is the holder's
+ * consent to the current text (consent.ts).
  * @throws AdministrationError
  */
 export async function enableAuto(

@@ -43,7 +43,7 @@ export async function removeOwnCard(
   return card;
 }
 
-/** Removes a card at the provider and here. What was paid by it can still be refunded. */
+/** Removes a card at the provider and here. Payments by the card can still be refunded. */
 export async function removeEverywhere(
   deps: PaymentDeps,
   { ref }: Pick<SavedCard, "ref">,

@@ -36,8 +36,8 @@ export interface PlanOrdered {
 }
 
 /**
- * Buys a plan or changes to another one. Calling it is the holder's consent to the current text for
- * plans (consent.ts).
+ * Buys a plan or changes to another one. A call of this function is the holder's consent to the
+ * current text for plans (consent.ts).
  * @throws AdministrationError, ProviderAway
  */
 export async function orderPlan(

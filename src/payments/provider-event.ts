@@ -13,8 +13,8 @@ const TOO_LARGE = "balance too large";
 const IGNORED = { foreign: "not ours", unknown: "unknown" } as const;
 
 /**
- * Processes an event that was received; one that is processed already changes nothing. If it fails,
- * the event stays received, and the completer tries it again.
+ * Processes an event that was received; one that is processed already changes nothing. If the job
+ * fails, the event stays received, and the completer tries the event again.
  * @throws ProviderAway
  */
 export async function processEvent(deps: PaymentDeps, ref: EventRef): Promise<void> {

@@ -27,7 +27,7 @@ const CURRENCY = "usd";
 /** An automatic top-up is charged once more after its first failure. */
 const RETRY_MS = HOUR_MS;
 
-/** The words for a payment that does not fit what we asked for; it is never credited. */
+/** The words for a payment that differs from our order; such a payment is never credited. */
 const WRONG_PAYMENT = { currency: "wrong_currency", amount: "wrong_amount" } as const;
 
 /** True for a failure of a payment that took money which was not credited. */
@@ -96,7 +96,7 @@ function succeeded(
   };
 }
 
-/** Why a payment must not be credited; null if it fits. What was credited before stays so. */
+/** Why a payment must not be credited; null if it fits. Earlier credit stays. */
 function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): string | null {
   if (topUp.payment !== null) return null;
   if (currency !== CURRENCY) return WRONG_PAYMENT.currency;

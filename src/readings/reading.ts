@@ -47,7 +47,9 @@ export const WITH_AGE = {
 
 type AsOfJson = WireOf<typeof AGE>["as_of"];
 
-/** Until when the figures of an account are complete. Call it before reading them. */
+/**
+ * Until when the figures of an account are complete. Call the function before reading the figures.
+ */
 export async function asOf(
   { journal }: Reading,
   { bucket }: Pick<AccountRow, "bucket">,

@@ -1,4 +1,4 @@
-// Answers `/` and what belongs to it: a page for browsers, and files for search engines. Other
+// Answers `/` and the paths beside it: a page for browsers, and files for search engines. Other
 // clients get the 404 of any unknown path, because to them `/` is nothing.
 
 import { createHash } from "node:crypto";
@@ -35,7 +35,7 @@ interface WrittenPage extends PublicText {
   readonly policy: string;
 }
 
-/** The pages of each catalogue by what else they depend on. */
+/** The pages of each catalogue by the other facts that they depend on. */
 const pages = new WeakMap<object, Map<string, WrittenPage>>();
 
 const DASHBOARD = "/dashboard";

@@ -1,4 +1,4 @@
-// Writes the page at `/`: what is sold and what it costs now, how to sign up, and where the
+// Writes the page at `/`: the offers and their prices now, how to sign up, and where the
 // documentation is. One page without a script; it loads nothing but the mark (D-765).
 
 import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";

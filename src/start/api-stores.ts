@@ -1,4 +1,4 @@
-// The stores of an API process, and what reads and writes them.
+// The stores of an API process, and their readers and writers.
 
 import { AccountActors } from "../../actors/account-actors.ts";
 import { scriptsOfOneServer } from "../../actors/redis/open-scripts.ts";

@@ -1,4 +1,4 @@
-// The providers of an API process: the configured upstream servers, and what is built in.
+// The providers of an API process: the configured upstream servers, and the built-in ones.
 
 import project from "../../package.json";
 import type { Clock } from "../core/clock.ts";
@@ -117,7 +117,7 @@ export async function openProviders(
       configuration: async () => refusalOf(source),
       documents: async () => copy.problem,
     },
-    /** Prepares what the first call would wait for. */
+    /** Prepares the parts that the first call would wait for. */
     warmUp() {
       tokens.warmUp();
       if (searchesDocuments()) index.open();

@@ -81,7 +81,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     return this.#thread?.isReady === true;
   }
 
-  /** Starts the thread, unless it runs. False if it must not be started now. */
+  /** Starts the thread, unless it runs. False if the thread must not be started now. */
   start(): boolean {
     this.#thread ??= this.#open();
     return this.#thread !== null;

@@ -184,7 +184,7 @@ function errorCode(error: unknown): string {
 export function readText(response: UpstreamResponse, bytesMax: number): Promise<string> {
   const { headers } = response;
   const declared = headers.get("content-length");
-  // In pieces, or packed, a body may be longer than what it declares.
+  // In pieces, or packed, a body may be longer than its declared length.
   const isPlain = !(headers.has("content-encoding") || headers.has("transfer-encoding"));
   const isShort = isPlain && declared !== null && Number(declared) <= bytesMax;
   return isShort ? response.text() : readTextWithin(response, bytesMax);

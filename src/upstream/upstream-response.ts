@@ -19,7 +19,7 @@ export type BodyRead =
 export type BytesTaker = Taker<Buffer, [from: number, to: number]>;
 
 export interface BodyReader {
-  /** Reads the next bytes. Wait for them before the next call. */
+  /** Reads the next bytes. Wait for the bytes before the next call. */
   read(): Promise<BodyRead>;
   /**
    * Reads the next bytes without a promise, which would cost a tenth of the work for a few bytes.

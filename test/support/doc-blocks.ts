@@ -1,5 +1,5 @@
-// Reads the code blocks of all pages, and says of each how it is proven: by what its lines are, or
-// by a comment above it.
+// Reads the code blocks of all pages, and says how each block is proven: by the kind of its lines,
+// or by a comment above it.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

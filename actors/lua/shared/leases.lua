@@ -1,7 +1,7 @@
 -- The leases of processes, which keep their holds from the sweep; loaded after limits.lua.
 
 -- The leases that this server knows, by the holds that they keep: until when one has half of its
--- time left, and the epoch of its bucket. Only these scripts change leases. What else can lose one
+-- time left, and the epoch of its bucket. Only these scripts change leases. Another loss of a lease
 -- also ends this memory (a restart, a full synchronisation from another server) or the epoch (a
 -- bucket that was lost).
 local known_leases = {}

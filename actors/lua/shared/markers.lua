@@ -6,8 +6,8 @@
 local MARKER_MS = 86400000
 -- A marker is claimed while its call may still be charged, and charged after that. A call that was
 -- not charged removes its marker. The calls of one response share a marker. It names the response
--- first, and then all calls that may be charged. Between two of them its state is the time until
--- which the response may go on (D-945).
+-- first, and then all calls that may be charged. Between two calls of a response the state is the
+-- time until which the response may go on (D-945).
 local CLAIMED, CHARGED = 0, 1
 local CONTENT_LENGTH = 22
 

@@ -56,9 +56,9 @@ local function move_first(window, last)
 end
 
 -- Moves the window to `now` and drops counts that are older than its slots. If the clock is a
--- little behind, the last second seen counts. If it jumped back further than the window is long,
--- everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in that
--- case: the window must then be written even if it refuses the request.
+-- little behind, the last second seen counts. If the clock jumped back further than the window is
+-- long, everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in
+-- that case: the window must then be written even if it refuses the request.
 local function open_window(window, now)
   local second, last = (now - now % 1000) / 1000, window.last
   local jumped_back = second < last - SLOTS

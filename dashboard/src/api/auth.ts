@@ -1,4 +1,4 @@
-// Sign-up, sign-in, and what a person changes about themselves: the endpoints of better-auth, which
+// Sign-up, sign-in, and the changes of a person's own settings: the endpoints of better-auth, which
 // this server has at /console/auth.
 
 import { post } from "./client.ts";

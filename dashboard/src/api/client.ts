@@ -29,8 +29,8 @@ export class RequestError extends Error {
 }
 
 /**
- * True where no answer of our server came, but the words of the browser or of a proxy: it may have
- * done what it was asked for.
+ * True where no answer of our server came, but the words of the browser or of a proxy: our server
+ * may have done the work.
  */
 export function isAnswerLost(error: unknown): boolean {
   return error instanceof RequestError && /^(unreachable|unreadable|http_5)/.test(error.code);

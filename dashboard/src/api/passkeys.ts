@@ -1,5 +1,5 @@
-// Passkeys: signing in with one, and making and removing them. What talks to the device is loaded
-// when it is first needed.
+// Passkeys: signing in with one, and making and removing them. The code that talks to the device is
+// loaded when it is first needed.
 
 import type {
   AuthenticationResponseJSON,

@@ -46,7 +46,7 @@ export interface StreamEnd {
   readonly requestId: string | null;
   /** Null if the stream was cut before it said its cost. */
   readonly costUsd: string | null;
-  /** Why it ended early; null if it did not, or was stopped here. */
+  /** Why the reply ended early; null for a whole reply, or one that was stopped here. */
   readonly problem: Error | null;
 }
 

@@ -45,7 +45,7 @@ export async function testWebhook(account: string, id: string): Promise<void> {
   await post(pathOf(account, id, "test"));
 }
 
-/** Sends again what a webhook did not take since a time; returns how many events. */
+/** Sends the events again that a webhook did not take since a time; returns their number. */
 export async function replayWebhook(account: string, id: string, since: string): Promise<number> {
   const reply = await post<{ readonly replayed: number }>(pathOf(account, id, "replay"), { since });
   return reply.replayed;

@@ -47,12 +47,12 @@ export function SsoButton({ returnTo }: { readonly returnTo: string }) {
   );
 }
 
-/** Signs in at once: what the provider sent works once, and only in the browser that began. */
+/** Signs in at once: the provider's answer works once, and only in the browser that began. */
 export function SsoReturn() {
   const [query] = useState(() => window.location.search);
   const hasBegun = useRef(false);
   const change = useChange(async () => {
-    // The address stays in the history of the browser; what it brought does not.
+    // The address stays in the browser's history, without the secrets that it brought.
     window.history.replaceState(window.history.state, "", window.location.pathname);
     const page = await finishSso(query);
     queryClient.clear();

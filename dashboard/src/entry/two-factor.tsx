@@ -15,7 +15,7 @@ import { PasskeyButton } from "./sign-in.tsx";
 export function TwoFactor() {
   const methods = useAddressField("by").split(" ");
   const hasPasskey = methods.includes("passkey");
-  // An address without methods, such as one that was typed, offers what most people have.
+  // An address without methods, such as a typed one, offers the methods that most people have.
   return hasPasskey && !methods.includes("totp") ? (
     <PasskeyAlone />
   ) : (

@@ -1,4 +1,4 @@
-// The tabs of an account: what it has, its payments, keys, requests, and who did what.
+// The tabs of an account: balances, payments, keys, requests, and activity.
 
 import { Drawer, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,5 +1,5 @@
-// The question before every change of an operator: what it is, why, and, where it cannot be taken
-// back, the account's id or the amount typed again.
+// The question before every change of an operator: the change, its reason, and, where it cannot be
+// undone, the account's id or the amount typed again.
 
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
@@ -94,7 +94,7 @@ function outcomeOf({ done, applied }: ActionReply): string {
   return applied === false ? ot.doneSoon : ot.done;
 }
 
-/** As the server takes it; what is no amount is sent as it is, and refused by name. */
+/** As the server takes it; a text that is no amount is sent as it is, and refused by name. */
 function plainUsd(text: string): string {
   const isNegative = text.trim().startsWith("-");
   const plain = typedUsd(isNegative ? text.trim().slice(1) : text);

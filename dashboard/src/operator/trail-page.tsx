@@ -1,4 +1,4 @@
-// The trail: what operators did, newest first.
+// The trail: the changes by operators, newest first.
 
 import { useQuery } from "@tanstack/react-query";
 import type { TrailReply } from "../../../src/readings/trail.ts";

@@ -66,7 +66,7 @@ export const NO_LIMITS: Limits = {
   tokens_per_minute: null,
 };
 
-/** The fields of a key's own limits, and what is typed into them. */
+/** The fields of a key's own limits, and the texts in them. */
 export function useLimitFields(present: Limits) {
   const words = t.work.keys.limits;
   const [models, setModels] = useState((present.models ?? []).join("\n"));

@@ -56,7 +56,7 @@ export function ModelsPage() {
   );
 }
 
-/** A price row of a model; the first one has what is said of the model itself. */
+/** A price row of a model; the first one has the facts about the model itself. */
 interface PriceRow {
   readonly model: Model;
   readonly row: Row;

@@ -1,4 +1,4 @@
-// The runs of an account: what each has spent, its sums by model and step, and its changes.
+// The runs of an account: the spending of each, its sums by model and step, and its changes.
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

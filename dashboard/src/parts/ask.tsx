@@ -58,7 +58,7 @@ interface DialogFootProps {
   readonly calm?: boolean;
 }
 
-/** The end of a dialog: what went wrong, and the buttons that leave it or go on. */
+/** The end of a dialog: its error, and the buttons that leave the dialog or go on. */
 export function DialogFoot({ change, close, action, disabled, calm = true }: DialogFootProps) {
   return (
     <>

@@ -17,7 +17,7 @@ import { useTyped } from "./text-field.tsx";
 export function useProof() {
   const [proof, setProof] = useState<Proof | null>(null);
   const [given, setGiven] = useState<Proof | null>(null);
-  /** A mailed code works once: if what follows is tried again, it is not given again. */
+  /** A mailed code works once: a second try of the change does not send the code again. */
   const give = async () => {
     if (proof === null || (proof === given && "otp" in proof)) return;
     await prove(proof);

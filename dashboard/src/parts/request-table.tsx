@@ -1,4 +1,4 @@
-// Requests as rows: time, what was called, with which key, the result, and the exact cost.
+// Requests as rows: time, model or endpoint, key, result, and exact cost.
 
 import type { RequestsReply } from "../../../src/readings/requests.ts";
 import { nameOf } from "../name-of.ts";

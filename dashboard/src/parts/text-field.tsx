@@ -1,5 +1,5 @@
 // A field of a form in which somebody types. Its limits follow from the table that the schemas of
-// the server follow from, too; an amount says at once what is wrong with it.
+// the server follow from, too; an amount shows its fault at once.
 
 import { PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";

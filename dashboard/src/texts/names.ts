@@ -1,4 +1,4 @@
-// The names that several texts of a language need: what each language must name.
+// The names that each language must have, because several of its texts use them.
 
 import type { Role } from "../../../src/core/access/roles.ts";
 import type { Scope, ServiceName } from "../../../src/core/access/services.ts";
@@ -7,7 +7,7 @@ import type { OTHER_PARTS } from "../../../src/core/money/price-fields.ts";
 export type RoleNames = Readonly<Record<Role, string>>;
 export type ScopeNames = Readonly<Record<Scope, string>>;
 
-/** The titles of the services, and of what belongs to none. */
+/** The titles of the services, and of calls without a service. */
 export type ServiceTitles = Readonly<Record<ServiceName | "account", string>>;
 
 /** The names of receipt lines, as the server writes them. Fees have the names of tools. */

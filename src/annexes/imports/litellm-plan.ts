@@ -201,8 +201,9 @@ class LiteLlmPlan {
   }
 
   /**
-   * The budgets of a key by their spans, and the smallest of its months. What is left of one that
-   * has no period is a budget of all time, unless the key pays for itself: then it is the balance.
+   * The budgets of a key by their spans, and the smallest of its months. The rest of a budget
+   * without a period is a budget of all time, unless the key pays for itself: then it is the
+   * balance.
    */
   #budgets(subject: string, key: ForeignRow, isAlone: boolean): KeyBudgets | string {
     const budget = this.#budgetOf(key);
@@ -231,7 +232,9 @@ class LiteLlmPlan {
     return { budgets: smallestOfSpans(budgets), monthlyLimit };
   }
 
-  /** The budget of a key, or nothing; what is spent of it counts only if it does not renew here. */
+  /**
+   * The budget of a key, or nothing; its spending counts only if the budget does not renew here.
+   */
   #ownBudget(subject: string, budget: ForeignRow): readonly BudgetWindow[] {
     if ((budget.max_budget ?? null) === null) return [];
     const most = foreignUsd(budget.max_budget);
@@ -286,7 +289,7 @@ class LiteLlmPlan {
     this.#restrictions(subject, row, lost);
   }
 
-  /** Notes what a row has beside `others` that is not carried over. */
+  /** Notes the fields of a row, beside `others`, that are not carried over. */
   #restrictions(subject: string, row: ForeignRow, others: readonly string[]): void {
     const lost = [...others];
     const routes = listOf(row.allowed_routes);
@@ -320,7 +323,7 @@ type KeyBudgets = Pick<PlannedKey, "budgets" | "monthlyLimit">;
 
 interface BudgetWindow {
   readonly most: NanoUsd;
-  /** Less than the most if what is spent of it counts here. */
+  /** Less than the most if the spending so far counts here. */
   readonly left: NanoUsd;
   /** Null for one that does not renew. */
   readonly period: string | null;

@@ -143,7 +143,7 @@ class OneApiPlan {
     return [{ origin, name, lastFour, monthlyLimit: null, ipAllowlist, ...limits }];
   }
 
-  /** What is left to a token is its budget of all time. */
+  /** The rest of a token's quota is its budget of all time. */
   #budgets(subject: string, token: ForeignRow): readonly PlannedBudget[] | "used up" {
     if (isSet(token.unlimited_quota)) return [];
     const quota = wholeOf(token.remain_quota) ?? 0n;

@@ -13,7 +13,7 @@ export function withEdits(text: string, edits: readonly PriceEdit[]): string {
   }, text);
 }
 
-/** Indents what is new as the file does. */
+/** Indents new lines as the file does. */
 function formatOf(text: string) {
   const [, indent = "  "] = /\n([ \t]+)\S/.exec(text) ?? [];
   return {

@@ -21,7 +21,7 @@ import {
 } from "./listed-prices.ts";
 import { plainParts } from "./package-lists.ts";
 
-/** Reads a list; its form follows from what is in it. @throws ForeignFileError */
+/** Reads a list; its form follows from its content. @throws ForeignFileError */
 export function readFileList(text: string, file: string, nowMs: number): PriceList {
   const fields = fieldsOf(jsonIn(text, file));
   if (fields === null) refuseAt({ file, line: 1, field: "" }, "must be an object");

@@ -1,5 +1,5 @@
-// Brings listed prices into the rows of a configuration. What no list names stays as it is, nothing
-// is deleted, and tiers and speeds that are not configured are not added.
+// Brings listed prices into the rows of a configuration. Prices that no list names stay, nothing is
+// deleted, and tiers and speeds that are not configured are not added.
 
 import { decimalPerMillion, decimalPerThousand, type PicoUsd } from "../../core/money/money.ts";
 import { conditionsJson, conditionWords } from "../../core/money/price-fields.ts";

@@ -1,5 +1,5 @@
-// Compares what the log says that a provider's calls cost with the provider's own export, by model
-// and day, by model, and in total.
+// Compares the costs of a provider's calls by the log with the provider's own export, by model and
+// day, by model, and in total.
 
 import type { Decimal } from "../../core/money/decimal.ts";
 import type { MarginSums } from "../../store/usage/margins.ts";
@@ -139,7 +139,7 @@ function compare(
 
 const NANO_DECIMALS = 9;
 
-/** A sum in nano-USD, rounded down; sums may be above what a balance can hold. */
+/** A sum in nano-USD, rounded down; it may be above the largest balance. */
 function nanoOf({ digits, scale }: Decimal): bigint {
   return (digits * 10n ** BigInt(NANO_DECIMALS)) / 10n ** BigInt(scale);
 }

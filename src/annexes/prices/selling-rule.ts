@@ -17,7 +17,7 @@ import { conditionsKey, isChosen, ownParts } from "./price-parts.ts";
 export interface RouteCost {
   /** The provider and the model's name there. */
   readonly name: string;
-  /** Null if it is not known. */
+  /** Null if the buying prices are not known. */
   readonly rows: readonly RowPrices[] | null;
   /** In percent, as it is written; undefined if nothing is. */
   readonly markup: string | undefined;

@@ -1,11 +1,11 @@
-// Reads the usage exports of providers: CSV files that say what a day and a model cost. The header
+// Reads the usage exports of providers: CSV files with the costs of days and models. The header
 // decides the form. Other columns than those named here are not read.
 
 import { type Decimal, decimal } from "../../core/money/decimal.ts";
 import { type CsvRow, csvRows } from "../../core/text/csv-rows.ts";
 import { ForeignFileError, refuseAt } from "../../core/text/foreign-file.ts";
 
-/** A line of an export: what a model cost on a UTC day, in USD. */
+/** A line of an export: the cost of a model on a UTC day, in USD. */
 export interface ExportLine {
   readonly day: string;
   /** The model by the provider's name for it. */

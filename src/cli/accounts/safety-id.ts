@@ -11,7 +11,7 @@ import { UsageError } from "../command.ts";
 export interface IdentifiedAccount {
   readonly account: string;
   readonly provider: string;
-  /** True if it was made with a secret that is no longer the current one. */
+  /** True if the identifier was made with a secret that is no longer the current one. */
   readonly isEarlier: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface DrillClaims {
   readonly iss: string;
   /** The scratch account. */
   readonly sub: string;
-  /** When it was signed, in Unix seconds. */
+  /** When the report was signed, in Unix seconds. */
   readonly iat: number;
   readonly drill: {
     readonly release: string;

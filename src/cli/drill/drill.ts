@@ -1,5 +1,5 @@
-// `farebox drill`: tries on the running installation what must never cost or give away money, with
-// a scratch account (D-902).
+// `farebox drill`: tries on the running installation the failures that must never cost or give away
+// money, with a scratch account (D-902).
 
 import { join } from "node:path";
 import { findAccount } from "../../accounts/administration.ts";
@@ -45,7 +45,7 @@ export interface DrillTerms {
   readonly waitMs: number;
   /** How long `kill` may take. */
   readonly killMs: number;
-  /** Stops the drill: its account is closed, and what it has not tried is skipped. */
+  /** Stops the drill: its account is closed, and steps that were not tried are skipped. */
   readonly stop: AbortSignal;
 }
 
@@ -85,8 +85,8 @@ export function planOf(terms: Omit<DrillTerms, "stop">): string {
 }
 
 /**
- * Runs all steps. A step that fails does not end the drill. At its end, also if it is stopped, the
- * key is revoked, and the account is closed unless a call of it is still open.
+ * Runs all steps. A step that fails does not end the drill. At the end of a drill, also of a
+ * stopped one, the key is revoked, and the account is closed unless a call of it is still open.
  */
 export async function runDrill(
   stores: Stores,

@@ -17,7 +17,7 @@ export interface Caller {
   readonly stop: AbortSignal;
 }
 
-/** A call of the drill: the model, and what a call holds at most. */
+/** A call of the drill: the model, and the largest hold of a call. */
 export interface DrilledCall {
   readonly model: string;
   readonly hold: NanoUsd;
@@ -147,7 +147,7 @@ export async function forgeEvent(
   address: string,
   { path, header, event, nowMs, stop }: ForgedEvent,
 ): Promise<{ readonly isTaken: boolean; readonly status: number }> {
-  // Of this moment: only the signature is wrong.
+  // The time of the event is now: only the signature is wrong.
   const signature = `t=${Math.floor(nowMs / 1_000)},v1=${"0".repeat(64)}`;
   const reply = await fetch(`${address}${path}`, {
     method: "POST",

@@ -96,7 +96,7 @@ export class ScratchAccount {
   }
 
   /**
-   * Revokes the key, takes back what is left, and closes the account permanently. Each of
+   * Revokes the key, takes back the rest of the money, and closes the account permanently. Each of
    * these steps is done even if another one fails. Nothing can be spent once the key is revoked.
    * @throws AdministrationError if a call is still open after `waitMs`: the account is not closed
    */

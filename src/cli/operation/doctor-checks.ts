@@ -1,5 +1,5 @@
-// The checks of `farebox doctor`. Each reports its finding in words and, if something is wrong,
-// what to do.
+// The checks of `farebox doctor`. Each check reports its finding in words and, if something is
+// wrong, the remedy.
 
 import { existsSync } from "node:fs";
 import { runningProcesses } from "../../../actors/layout-upgrade.ts";

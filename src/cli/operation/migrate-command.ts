@@ -13,7 +13,7 @@ import type { Command } from "../command.ts";
 import type { Stores } from "../stores.ts";
 
 /**
- * Upgrades Postgres and Redis to this release. Running it again changes nothing.
+ * Upgrades Postgres and Redis to this release. A second run changes nothing.
  * @throws StartError if the version or a setting of a store is unsupported; nothing was changed
  * then
  */

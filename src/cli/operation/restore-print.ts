@@ -1,4 +1,4 @@
-// Prints what a restore takes back, and the payments that it books again.
+// Prints the changes that a restore takes back, and the payments that it books again.
 
 import type { WalletAhead } from "../../accounts/restore-redis.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";

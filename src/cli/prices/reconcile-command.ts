@@ -1,5 +1,5 @@
-// `farebox reconcile`: what the log says that a provider's calls cost, against the provider's own
-// usage export.
+// `farebox reconcile`: the costs of a provider's calls by the log, against the provider's own usage
+// export.
 
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";

@@ -12,7 +12,7 @@ export interface Question {
   readonly text: string;
   /** The present value, which stays without an answer; null if nothing is set. */
   readonly current: string | null;
-  /** The answer is not shown, nor is what is set. */
+  /** Neither the answer nor the present value is shown. */
   readonly isSecret?: true;
   /** The reason why nobody can answer now: a person is not asked, and a script's answer refused. */
   readonly unavailable?: string | null;
@@ -21,7 +21,7 @@ export interface Question {
 }
 
 export interface Asker {
-  /** Returns the checked value: the answer, or else what is set; null without either. */
+  /** Returns the checked value: the answer, or else the present value; null without either. */
   ask(question: Question): Promise<string | null>;
   /**
    * Says that an answer turned out to be wrong. A terminal asks again; for a script it ends the

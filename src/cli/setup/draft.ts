@@ -18,7 +18,7 @@ const EMPTY = `{
 `;
 
 export interface Snapshot {
-  /** Takes back what was changed since. */
+  /** Takes back all later changes. */
   restore(): void;
   /** True if no variable, and not the value at this path of the file, has changed since. */
   isKept(...path: readonly string[]): boolean;

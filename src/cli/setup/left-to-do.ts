@@ -1,4 +1,4 @@
-// Says what is left to do after `farebox setup`, from what is set and what is not.
+// Lists the steps that `farebox setup` leaves to do, by the settings that are there.
 
 import { resolve } from "node:path";
 import { isLoopback } from "../../core/loopback.ts";

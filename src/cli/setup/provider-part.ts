@@ -122,7 +122,7 @@ async function askAccess(name: PresetName, asker: Asker, draft: Draft): Promise<
   return null;
 }
 
-/** Asks the server for its models, which costs nothing. Null if it answers. */
+/** Asks the server for its models, which costs nothing. Null if the server answers. */
 async function problemOf(name: PresetName, { draft, deps }: Context): Promise<string | null> {
   const provider = draft.catalogue().providers.get(name);
   if (provider === undefined) throw new Error(`The configuration lost the provider ${name}`);

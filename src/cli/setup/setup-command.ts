@@ -1,6 +1,6 @@
 // `farebox setup`: asks what an installation needs, checks each key with one call, writes the
-// configuration and the secrets, makes the first operator, and says what is left to do. Nothing is
-// written before every answer is right.
+// configuration and the secrets, makes the first operator, and lists the steps that are left.
+// Nothing is written before every answer is right.
 
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -236,7 +236,7 @@ interface Files {
   readonly envFile: string;
 }
 
-/** Writes what has changed, and returns the files. */
+/** Writes the changed files, and returns their names. */
 async function write(draft: Draft, { path, envText, envFile }: Files): Promise<string[]> {
   const files: NewFile[] = [];
   if (draft.variables.size > 0) {

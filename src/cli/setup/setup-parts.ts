@@ -99,7 +99,7 @@ export async function askPayments(asker: Asker, draft: Draft, now: () => number)
   }
 }
 
-/** Asks Stripe for the events of this moment. Null if it answers. */
+/** Asks Stripe for the events of this moment. Null if Stripe answers. */
 async function stripeProblem(draft: Draft, now: () => number): Promise<string | null> {
   try {
     const config = loadPaymentConfig(draft.environment);

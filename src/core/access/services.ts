@@ -19,7 +19,7 @@ interface ServiceRow {
   readonly surfaces: readonly Surface[];
   /** SPEC 8.2. */
   readonly tiers: readonly TierName[];
-  /** True if its spans follow the conventions for generative AI. */
+  /** True if spans of the service follow the conventions for generative AI. */
   readonly isGenerative: boolean;
   /** True if the playground has a form for it. */
   readonly hasForm: boolean;

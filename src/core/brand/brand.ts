@@ -1,4 +1,4 @@
-// The brand of an installation: what its pages, mails and documents call the service, and how they
+// The brand of an installation: the name of the service in pages, mails and documents, and how they
 // look. Every place that names the service to people reads it here (D-760).
 
 import { ALL_LANGUAGES, type OfferedLanguages } from "../languages.ts";

@@ -1,5 +1,5 @@
 // The one colour that a brand sets (D-761), for light pages and for dark ones, and its contrast
-// with what stands beside it, as WCAG 2.2 computes it (1.4.3).
+// with the colours beside it, as WCAG 2.2 computes contrasts (1.4.3).
 
 /** `#rrggbb`. */
 export type Colour = `#${string}`;
@@ -25,7 +25,7 @@ export const SURFACES = {
 export const LUMINANCE_OF_BLACK_TEXT = 0.3;
 const WHITE: Colour = "#ffffff";
 const BLACK: Colour = "#000000";
-/** The share of the accent in the ground of what is chosen. */
+/** The share of the accent in the ground of a chosen element. */
 const TINT = 0.12;
 
 type Channels = readonly [red: number, green: number, blue: number];
@@ -41,7 +41,7 @@ export function textOn(colour: Colour): Colour {
   return luminance(colour) > LUMINANCE_OF_BLACK_TEXT ? BLACK : WHITE;
 }
 
-/** The ground of what is chosen, in the accent's hue. */
+/** The ground of a chosen element, in the accent's hue. */
 export function tintOf(accent: Accent, scheme: Scheme): Colour {
   return mixed(SURFACES[scheme].panel, accent[scheme], TINT);
 }

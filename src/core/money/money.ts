@@ -1,5 +1,5 @@
 // Money is an integer number of nano-USD (1e-9 USD). The type is a branded bigint, so other numbers
-// cannot be used in its place. Only this file converts or multiplies it.
+// cannot be used in its place. Only this file converts or multiplies amounts.
 
 /** An exact amount in nano-USD. */
 export type NanoUsd = bigint & { readonly __unit: "nano-usd" };
@@ -196,8 +196,8 @@ export function toDollars(amount: NanoUsd): string {
 
 /**
  * The value from which JSON.stringify prints the digits of `toDecimal`. For most amounts a number
- * does; it would print others as 1e-7 or without the last digit. For those the value is a literal,
- * and all JSON around a literal takes five times as long to print.
+ * does; it would print others as 1e-7 or without the last digit. For such amounts the value is a
+ * literal, and all JSON around a literal takes five times as long to print.
  */
 export function toJsonNumber(amount: NanoUsd): object | number {
   return plainNumber(amount) ?? rawJson(toDecimal(amount));

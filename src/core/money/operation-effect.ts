@@ -53,8 +53,8 @@ function exactly({ balance }: Operation, entry: Effect, amount: bigint): WrongEf
 }
 
 /**
- * An operation that takes gets what is available, up to its amount. That is less if calls hold some
- * of the balance, and nothing while anything is owed.
+ * An operation that takes gets the available balance, up to its amount. That is less if calls hold
+ * some of the balance, and nothing while anything is owed.
  */
 function atMost(amount: bigint, { paid, owed }: Before, entry: Effect): WrongEffect | null {
   const available = owed > 0n ? 0n : paid;

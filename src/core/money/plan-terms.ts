@@ -1,4 +1,5 @@
-// Plans with a monthly price (SPEC 8.6): what a month is, and what a change in its middle costs.
+// Plans with a monthly price (SPEC 8.6): the begin and end of a month, and the price of a change in
+// its middle.
 
 import type { PlanName } from "../access/limits.ts";
 import { DAY_MS } from "../durations.ts";

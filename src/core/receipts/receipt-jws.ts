@@ -11,7 +11,7 @@ export interface ReceiptClaims {
   readonly sub: string;
   /** The request. */
   readonly jti: string;
-  /** When it was issued, in Unix seconds. */
+  /** When the receipt was issued, in Unix seconds. */
   readonly iat: number;
   readonly receipt: {
     /** 1 for the first receipt of a request, then 2 ... */

@@ -39,7 +39,7 @@ export function paymentSucceeded(payment: Payment): NewWebhookEvent {
   return webhookEvent("payment.succeeded", `payment.succeeded ${id}`, values);
 }
 
-/** The events of a change of what is refunded and disputed. */
+/** The events of a change in refunds and disputes. */
 export function paymentChanged(before: Payment, after: Payment): NewWebhookEvent[] {
   const { id: payment, purpose = "balance", amount, refunded, disputed, dispute } = after;
   const isRefunded = before.refunded !== refunded;

@@ -1,4 +1,4 @@
-// Makes secrets of receivers and signs what they get, as Standard Webhooks 1.0 defines it
+// Makes secrets of receivers and signs their deliveries, as Standard Webhooks 1.0 defines it
 // (https://www.standardwebhooks.com), by the library of its authors (D-785).
 
 import { Webhook } from "standardwebhooks";

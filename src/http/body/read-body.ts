@@ -21,13 +21,16 @@ const TEXT_BYTES_MAX = 256 * 1024;
 export interface BodyRules {
   readonly bytesMax: number;
   readonly clock: Clock;
-  /** The declared length; null if none is declared. If omitted, it is read from the headers. */
+  /**
+   * The declared length; null if none is declared. Without this option the length is read from the
+   * headers.
+   */
   readonly declared?: number | null;
   /** The sender's share of memory; without it, only this body is bounded. */
   readonly share?: BodyShare;
   /** True if a large body may be returned as bytes. */
   readonly keepsBytes?: boolean;
-  /** Called when the body is slow. If it rejects, the body is refused with that error. */
+  /** Called when the body is slow. If the check rejects, the body is refused with that error. */
   readonly onSlow?: () => Promise<void>;
 }
 

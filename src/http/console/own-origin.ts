@@ -5,8 +5,8 @@ import { isLoopback } from "../../core/loopback.ts";
 
 /**
  * True if a page of ours sent the request. `consoleUrl` is the configured address of the console.
- * Without it, the page must come from the host of the request, under a name of this machine: the
- * owner of any other name can make it lead here.
+ * Without a configured address the page must come from the host of the request, under a name of
+ * this machine: the owner of any other name can make it lead here.
  */
 export function isOwnOrigin(request: Request, consoleUrl: string | null): boolean {
   const origin = request.headers.get("origin");

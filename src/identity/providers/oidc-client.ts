@@ -191,7 +191,7 @@ export class OidcClient {
     if (!URL.canParse(named) || new URL(named).href !== issuer) {
       throw new OidcUnavailable(`it names itself ${named}, not ${issuer}`);
     }
-    // Without this the library skips the signature, because the token came from the provider
+    // Without this option the library skips the signature, because the token came from the provider
     // itself.
     enableNonRepudiationChecks(provider);
     return provider;

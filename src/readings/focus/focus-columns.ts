@@ -23,7 +23,7 @@ export interface Charge {
 
 interface Sku {
   readonly meter: string;
-  /** Null for what has no tokens. */
+  /** Null for a charge without tokens. */
   readonly tokenType: string | null;
   readonly unit: string;
   readonly quantity: number;
@@ -102,7 +102,7 @@ export const FOCUS_HEADINGS: readonly string[] = Object.keys(FOCUS_COLUMNS);
 
 const SURFACES = { gateway: "Gateway", application: "Application" } as const;
 
-/** The category of what belongs to no service. */
+/** The category of charges without a service. */
 const OTHER_CATEGORY = ["Other", "Other (Other)"] as const;
 
 function categoryOf(scope: string): readonly [string, string] {

@@ -1,5 +1,5 @@
-// Reads the plan of an application account: until when it is paid, what comes then, and what each
-// plan contains and an order of it charges.
+// Reads the plan of an application account: its paid time, the change after that, and the contents
+// of each plan with the charge of an order.
 
 import { PLAN_NAMES, PLANS, type PlanName } from "../../core/access/limits.ts";
 import { AdministrationError } from "../../core/errors.ts";

@@ -64,8 +64,8 @@ export class AbandonedStreams {
   }
 
   /**
-   * The turn of a stream of a key that may send so many requests per minute. Usually it comes at
-   * once, without a promise. Rejects if the signal aborts.
+   * The turn of a stream of a key that may send so many requests per minute. Usually the turn comes
+   * at once, without a promise. Rejects if the signal aborts.
    */
   turn(
     caller: StreamCaller,

@@ -144,7 +144,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
 
   /**
    * Admits the chat by the decision on its first attempt, or throws the refusal. If money is
-   * missing, the message says what would fit. No promise if nothing has to be counted.
+   * missing, the message says how much would fit. No promise if nothing has to be counted.
    */
   admitted(first: Decision): AdmittedChat | Promise<AdmittedChat> {
     const decision = this.decide(first);
@@ -280,7 +280,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     return counted > payable ? { counted, bound: this.#promptBound } : this.#tightLength(counted);
   }
 
-  /** Counts the prompt, up to this number of tokens. Null if it cannot be counted now. */
+  /** Counts the prompt, up to this number of tokens. Null if the prompt cannot be counted now. */
   #estimate(tokensMax: number): Promise<number | null> {
     const { accountId } = this.call.identity;
     return this.deps.tokens.estimatePrompt(accountId, this.#chat.request, tokensMax);

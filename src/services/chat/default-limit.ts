@@ -33,14 +33,14 @@ export interface OutputLimit {
 const ONE = nano(1n);
 const FOUR = nano(4n);
 
-/** The part of what is left that one call may hold by itself, rounded down (D-689). */
+/** The part of the rest that one call may hold by itself, rounded down (D-689). */
 export function quarterOf(amount: NanoUsd): NanoUsd {
   return proportionDown(amount, ONE, FOUR);
 }
 
 /**
  * The limit of a call before its context is known: the model's own, the tokens that a quarter of
- * the smallest balance, budget or cap pays for, or what a quarter of the key's tokens a minute
+ * the smallest balance, budget or cap pays for, or that a quarter of the key's tokens a minute
  * leaves beside the prompt; but at least the usual default, and an image if one is asked for. A
  * model whose own limit is not configured has the usual default: its server may refuse more.
  */

@@ -1,4 +1,4 @@
-// Explains why a chat is refused for money, and names what the account can pay for.
+// Explains why a chat is refused for money, and names the tokens that the account can pay for.
 
 import type { Funds } from "../../../actors/account.ts";
 import { leftWords } from "../../../actors/refusal.ts";

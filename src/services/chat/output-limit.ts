@@ -1,4 +1,4 @@
-// The output limit of a request that sets none: the default, or what the model's context has left
+// The output limit of a request that sets none: the default, or the rest of the model's context
 // after the prompt.
 
 import { ApiError } from "../../core/errors.ts";

@@ -26,8 +26,8 @@ export class StreamCost implements CostSource {
     this.#parts = parts;
     this.#usage = usage;
     this.#tokensEach = tokensEach;
-    // From its first token on a stream also costs its prompt, which has no checkpoint yet. The
-    // bound of the prompt is in bytes, and hardly any text has more than a token per two bytes.
+    // A stream that has begun also costs its prompt, which has no checkpoint yet. The bound of the
+    // prompt is in bytes, and hardly any text has more than a token per two bytes.
     const { model, hold, maxTokens, request } = parts;
     const output = { promptTokens: 0, outputTokens: maxTokens };
     const bound = subtract(hold.amount, upperBound(model.prices, output, reachOf(request)));

@@ -55,7 +55,7 @@ export class StreamLimit {
     return this.#isDueWith(uncounted, uncountedPieces);
   }
 
-  /** Counts the streamed text. True if it costs as much as the hold. */
+  /** Counts the streamed text. True if the text costs as much as the hold. */
   async isReached(): Promise<boolean> {
     const { model, hold, request } = this.#parts;
     const { meter } = this.#usage;

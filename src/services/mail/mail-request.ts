@@ -18,8 +18,8 @@ import { utf8Bytes } from "./mail-text.ts";
 import type { MailCall } from "./send-mail.ts";
 
 /**
- * With these, a display name could look like an address or like several senders. `=?` begins an
- * encoded word (RFC 2047), which many readers decode in a name: it could hide the others.
+ * With these characters a display name could look like an address or like several senders. `=?`
+ * begins an encoded word (RFC 2047), which many readers decode in a name: it could hide the others.
  */
 const NOT_IN_NAMES = /[<>@":,;\\]|=\?/;
 /** The most recipients that any tier allows: further ones need not be read. */

@@ -44,7 +44,7 @@ const LOOK_MS = 1_000;
  * the time is over. If the message is still under way then, records that its caller received
  * `queued`. `announce` gives the message to the workers; it is called when no notification can be
  * missed any more, and is not waited for, because it ends only once the queue is reachable. Without
- * it, the workers have the message already.
+ * a failure the workers have the message already.
  */
 export async function awaitMessage(
   services: MailServices,

@@ -7,9 +7,9 @@ export interface RelayAddress {
   readonly host: string;
   readonly port: number;
   /**
-   * `implicit`: from the first byte; `required` and `optional`: by STARTTLS; `none`: never. If it
-   * is optional, any certificate will do, and a server that has no STARTTLS or refuses it gets mail
-   * without TLS.
+   * `implicit`: from the first byte; `required` and `optional`: by STARTTLS; `none`: never. Where
+   * TLS is optional, any certificate will do, and a server that has no STARTTLS or refuses it gets
+   * mail without TLS.
    */
   readonly tls: "implicit" | "required" | "optional" | "none";
   readonly user: string | null;

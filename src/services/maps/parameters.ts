@@ -23,7 +23,10 @@ export interface Kind<T> {
   readonly read: (text: string) => T | undefined;
 }
 
-/** A parameter of an action. `Value` is what a provider gets: null only if it may be absent. */
+/**
+ * A parameter of an action. `Value` is the type for providers: null only if the parameter may be
+ * absent.
+ */
 export interface Parameter<Value> {
   readonly kind: Kind<Exclude<Value, null>>;
   readonly about: string;

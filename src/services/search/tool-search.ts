@@ -103,7 +103,7 @@ class HeldSearches implements OpenToolSearch {
     );
     if (call.signal.aborted) throw clientLeft();
     this.#replies.push(reply);
-    // If this process dies, the sweep charges what was found until now.
+    // If this process dies, the sweep charges the searches until now.
     hold.checkpoint(this.#cost);
     return reply.results.map(({ title, url, snippet, date }) => ({ title, url, snippet, date }));
   }

@@ -1,4 +1,4 @@
-// The frame of every page of the documentation: search, navigation and what is on the page. It
+// The frame of every page of the documentation: search, navigation and the headings of the page. It
 // works without its script, which only copies and fills in the address of the server.
 
 import { type Brand, inBrand } from "../../core/brand/brand.ts";

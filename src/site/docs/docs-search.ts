@@ -53,7 +53,7 @@ function cellsOf(row: string): string {
   return `${row.replaceAll(/^\| ?| ?\|$/g, "").replaceAll(" | ", ", ")};`;
 }
 
-/** An index of what can be found. */
+/** An index of the sections that can be found. */
 export class DocsIndex {
   readonly #all: readonly Indexed[];
 

@@ -8,7 +8,7 @@ import { DOCS, type PageEntry, pageEntries, type Readers, SERVED } from "./page-
 
 export interface LibraryPage extends PageEntry {
   readonly title: string;
-  /** Its first paragraph, which says who reads it and what for. */
+  /** Its first paragraph, which names readers and purpose. */
   readonly about: string;
   /** Markdown, as it is stored. */
   readonly source: string;
@@ -49,8 +49,8 @@ export function isShown(readers: Readers, { docs }: Pick<Brand, "docs">): boolea
 }
 
 /**
- * Says where links of a page lead: `suffix` ends the addresses of pages. Null for what is not
- * shown: pages for others, and files of the project that this server does not have.
+ * Says where links of a page lead: `suffix` ends the addresses of pages. Null for targets that are
+ * not shown: pages for others, and files of the project that this server does not have.
  */
 export function linkTargets(
   { file }: PageEntry,

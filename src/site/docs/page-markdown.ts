@@ -1,9 +1,12 @@
 // Prepares the Markdown of a page for its readers: without comments, without the parts for others,
-// and with links that lead to what is shown.
+// and with links that lead to shown pages.
 
 import { markdownParts } from "../../core/text/markdown-parts.ts";
 
-/** Stands above what only operators need: above a heading for its section, else above one block. */
+/**
+ * Stands above parts that only operators need: above a heading for its section, else above one
+ * block.
+ */
 const FOR_OPERATORS = "<!-- for operators -->";
 const HEADING = /^(#{1,6}) /;
 const COMMENT = /^\s*<!--.*-->\s*$/;
@@ -15,7 +18,7 @@ const CODE_OR_LINK = /(`+)[^`]+\1|\[([^\]]*)\]\(([^)\s]+)\)/g;
 /** The level of a heading whose section is left out, or a block. */
 type Hidden = number | "block" | null;
 
-/** A page without comments, and without what is for operators if it is read by customers. */
+/** A page without comments, and for customers without the parts for operators. */
 export function pageFor(source: string, { isForAll }: { readonly isForAll: boolean }): string {
   const kept: string[] = [];
   let hidden: Hidden = null;

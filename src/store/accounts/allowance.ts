@@ -54,7 +54,7 @@ async function insertAllowance(
     expiresAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)),
     allowanceMonth: month,
     // Use the clock that found the new month. By another clock, the allowance of the last month
-    // might not have expired yet, and what is left of it would be prolonged.
+    // might not have expired yet, and its rest would be prolonged.
     createdAt: now,
   });
   await raiseVersion(tx, account.number);

@@ -1,5 +1,5 @@
-// The burn-rate rules of accounts. Adding or removing one changes no access document: only what a
-// rule finds does (burn-alarms.ts).
+// The burn-rate rules of accounts. Adding or removing a rule changes no access document: only a
+// breach does (burn-alarms.ts).
 
 import { and, asc, count, eq, isNull } from "drizzle-orm";
 import { BURN_RULES_MAX, type BurnTerms } from "../../core/access/burn-rules.ts";

@@ -26,7 +26,7 @@ export interface KeyDirectoryOptions {
   readonly now: () => number;
   /** The id of the current pepper; a key of an earlier one moves to it when it is found. */
   readonly pepper: string;
-  /** Called if a key could not move. Until it moves, it is found by its earlier digest. */
+  /** Called if a key could not move. Until then the key is found by its earlier digest. */
   readonly onNotMoved: (error: unknown, keyId: string) => void;
 }
 
@@ -69,8 +69,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Forgets a key that was refused as revoked. From then on it is looked up and not found, like a
-   * key that never existed.
+   * Forgets a key that was refused as revoked. From then on the key is looked up and not found,
+   * like a key that never existed.
    */
   forget([current]: KeyDigests): void {
     this.#known.delete(current);

@@ -20,7 +20,7 @@ export interface NewRun {
   readonly nowMs: number;
 }
 
-/** A change of a run; what is missing stays as it is. */
+/** A change of a run; fields that are left out stay. */
 export interface RunChange {
   readonly isPaused?: boolean | undefined;
   readonly amount?: NanoUsd | undefined;
@@ -28,7 +28,7 @@ export interface RunChange {
   readonly seconds?: number | undefined;
 }
 
-/** A run with what people see of it. */
+/** A run with the figures that people see. */
 export interface RunRow extends Run {
   readonly createdAt: Date;
   readonly endsAt: Date;
@@ -251,7 +251,7 @@ export async function deleteEndedRuns({ db }: Database, before: Date): Promise<n
   }
 }
 
-/** A change, and what belongs into its transaction. */
+/** A change, and the rows of its transaction. */
 interface RunToChange {
   readonly id: string;
   readonly change: RunChange;

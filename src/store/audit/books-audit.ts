@@ -36,8 +36,9 @@ const TOP_UPS = `
     IS DISTINCT FROM (p.account, p.provider, p.amount, p.fee, p.bonus, p.provider_ref)`;
 
 /**
- * A message has its cost before the charge is flushed, so it is compared with what has arrived. A
- * late charge may be among rejected entries: until they are resolved, such accounts are left out.
+ * A message has its cost before the charge is flushed, so it is compared with the charges that have
+ * arrived. A late charge may be among rejected entries: until they are resolved, such accounts are
+ * left out.
  */
 const MAIL = `
   WITH logged AS (

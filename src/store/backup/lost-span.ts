@@ -148,8 +148,8 @@ async function compare(tx: SqlTransaction): Promise<LostSpan> {
       SELECT FROM backup_operations b JOIN backup_accounts c ON c.number = b.account
       WHERE c.id = a.id AND b.number = o.number)
     ORDER BY a.number, o.number`;
-  // The spending of months has every charge, and is far smaller than the ledger. What a new
-  // database lacks of a backup is no charge that anybody gets back.
+  // The spending of months has every charge, and is far smaller than the ledger. A charge of the
+  // backup that a new database lacks is given back to nobody.
   const [spent] = await tx<{ more: string }[]>`
     SELECT coalesce(sum(greatest(now.spent - coalesce(kept.spent, 0), 0)), 0)::text AS more
     FROM (

@@ -12,8 +12,8 @@ export interface ForeignTables {
   /** The names of the columns of a table; empty if there is no such table. */
   columns(table: string): Promise<ReadonlySet<string>>;
   /**
-   * All rows of a table, with those of `columns` that it has. What stays away is null in none and
-   * missing in all, because releases of the other product differ.
+   * All rows of a table, with those of `columns` that it has. A column that the table lacks is
+   * missing in all rows, never null, because releases of the other product differ.
    */
   rows(table: string, columns: readonly string[]): Promise<readonly ForeignRow[]>;
 }

@@ -13,9 +13,9 @@ import { type LogRow, logRowOf } from "../usage/log-rows.ts";
 export interface JournalItem {
   readonly number: number;
   readonly content: Uint8Array;
-  /** Null if it could not be read. */
+  /** Null if the entry could not be read. */
   readonly entry: JournalEntry | null;
-  /** Why it could not be read; null if it could. */
+  /** Why the entry could not be read; null if it could. */
   readonly fault: string | null;
 }
 

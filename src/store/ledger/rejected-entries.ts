@@ -144,7 +144,7 @@ export interface LockedRejection {
 
 /**
  * Locks a rejection, and its bucket's cursor, under which alone the sums of the log change: the
- * cursor first, as the flush does. Null if it is written or set aside already.
+ * cursor first, as the flush does. Null if the entry is written or set aside already.
  */
 export async function lockRejection(
   tx: SqlTransaction,
@@ -164,7 +164,10 @@ export async function lockRejection(
   };
 }
 
-/** Stores rejected entries with their content. Call it in the transaction that moves the cursor. */
+/**
+ * Stores rejected entries with their content. To be called in the transaction that moves the
+ * cursor.
+ */
 export async function storeRejections(
   tx: SqlTransaction,
   { bucket, epoch }: BucketEpoch,

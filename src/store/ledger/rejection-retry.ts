@@ -25,7 +25,7 @@ export interface RetryDeps {
 
 export interface RetryResult {
   readonly rejection: OpenRejection;
-  /** Why it stays rejected; null if it was resolved. */
+  /** Why the entry stays rejected; null if it was resolved. */
   readonly reason: string | null;
 }
 

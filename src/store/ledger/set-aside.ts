@@ -53,7 +53,7 @@ interface SetAside {
   readonly reason: string;
 }
 
-/** Sets an operation aside. False if it is in the ledger or set aside already. */
+/** Sets an operation aside. False if the operation is in the ledger or set aside already. */
 export async function setOperationAside(
   { db }: Database,
   { account, number, reason }: SetAside,

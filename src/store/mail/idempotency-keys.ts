@@ -31,7 +31,10 @@ export type IdempotencyState =
   /** The key was used with another body before. */
   | { readonly kind: "reused" };
 
-/** The time that a request may take to create its message. Then its process counts as dead. */
+/**
+ * The time that a request may take to create its message. Then the process of the key counts as
+ * dead.
+ */
 const CLAIM_MS = 15_000;
 
 export class IdempotencyKeys {

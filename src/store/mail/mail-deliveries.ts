@@ -59,7 +59,10 @@ export interface OpenMessage {
 export class MailDeliveries {
   constructor(readonly database: Database) {}
 
-  /** Claims a message. Null if it has ended, is not due yet, or another worker has claimed it. */
+  /**
+   * Claims a message. Null if the message has ended, is not due yet, or another worker has claimed
+   * it.
+   */
   async claim(id: string, claimMs: number): Promise<Claim | null> {
     const [row] = await this.database.sql<ClaimRow[]>`
       UPDATE mail_messages m SET attempts = attempts + 1,

@@ -96,7 +96,7 @@ export class MailMessages {
   }
 
   /**
-   * Records that a sent message bounced, with the event for webhooks. False if it is not known yet
+   * Records that a sent message bounced, with the event for webhooks. False as long as nobody knows
    * that the message was sent: the bounce must come again.
    */
   async bounce(id: string): Promise<boolean> {

@@ -34,9 +34,9 @@ export class MailQueue {
   }
 
   /**
-   * Schedules the attempt after `attempts` earlier ones. Scheduling it twice has no effect, but one
-   * without a delay does not wait for one with a delay, which a clock that was ahead may have made.
-   * One of a lower rank goes first.
+   * Schedules the attempt after `attempts` earlier ones. Scheduling an attempt twice has no effect,
+   * but one without a delay does not wait for one with a delay, which a clock that was ahead may
+   * have made. One of a lower rank goes first.
    */
   async add(id: string, attempts: number, { delayMs = 0, rank = 0 } = {}): Promise<void> {
     const order = { delay: delayMs, priority: rank };

@@ -78,7 +78,7 @@ export class Pauses {
     return await this.deps.database.db.select().from(pauses).orderBy(asc(pauses.target));
   }
 
-  /** Pauses a target on every process. False if it was paused already. */
+  /** Pauses a target on every process. False if the target was paused already. */
   async pause(target: string): Promise<boolean> {
     checkTarget(target);
     const { db } = this.deps.database;
@@ -87,7 +87,7 @@ export class Pauses {
     return added.length > 0;
   }
 
-  /** Resumes a target on every process. False if it was not paused. */
+  /** Resumes a target on every process. False if the target was not paused. */
   async resume(target: string): Promise<boolean> {
     checkTarget(target);
     const { db } = this.deps.database;

@@ -164,7 +164,7 @@ async function give(tx: Transaction, given: ChargedPlan, now: Date): Promise<Pla
       paidUntil: periodEnd(active.anchor, active.paidUntil),
     };
     await store(tx, { ...active, paidUntil: month.paidUntil }, now);
-    // From now on it is the charge of that month, which a refund of it takes back.
+    // From now on the top-up is the charge of that month, which a refund of the top-up takes back.
     await setMonth(tx, topUp.number, month);
     return "extended";
   }

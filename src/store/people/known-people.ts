@@ -67,7 +67,7 @@ export async function hasOperator({ db }: Database): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Stores a link that signs the person in once. `name` is what the token is stored under. */
+/** Stores a link that signs the person in once. The token is stored under `name`. */
 export async function addSignInLink(
   { db }: Database,
   { personId, name, expiresAt }: { personId: string; name: string; expiresAt: Date },

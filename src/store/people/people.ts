@@ -29,7 +29,7 @@ export interface PersonRow
   readonly hasFactor: boolean;
 }
 
-// By their names: in a query of one table, columns are written without their table.
+// The columns by their names: in a query of one table, columns are written without their table.
 const HAS_PASSKEY = sql<boolean>`EXISTS (SELECT 1 FROM passkeys WHERE person = people.id)`;
 const PERSON = {
   id: people.id,
@@ -282,8 +282,8 @@ export const SIGN_IN_CODE = "sign-in-otp-";
 
 /**
  * Ends the proofs by which a person could sign in: mailed and made links, mailed codes, sign-ins
- * that wait for the second factor, and devices that need none (D-551). Each of them has the
- * person's id as its value, except for the code that was mailed to the person's address.
+ * that wait for the second factor, and devices that need none (D-551). Each proof has the person's
+ * id as its value, except for the code that was mailed to the person's address.
  */
 export async function endProofsIn(queries: Queries, personId: string): Promise<void> {
   const name = sql`convert_to(${SIGN_IN_CODE} || ${people.email}, 'UTF8')`;

@@ -1,5 +1,5 @@
-// The first account of a person, and the free credit that an inbox, a network and a device get
-// once (DESIGN section 7). All of it is one transaction, which a repeat does not change.
+// The first account of a person, and the free credit that an inbox, a network and a device get once
+// (DESIGN section 7). The whole sign-up is one transaction, which a repeat does not change.
 
 import { eq } from "drizzle-orm";
 import { firstAccountName } from "../../core/account-name.ts";

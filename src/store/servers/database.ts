@@ -153,8 +153,8 @@ type Driver = postgres.Sql<{ bigint: bigint }>;
 
 /**
  * Makes the driver prepare the statements of drizzle, which asks for none to be prepared. Without
- * it, the driver first asks Postgres for the types of each statement, one more round trip, and
- * Postgres parses each statement every time (D-336).
+ * this option the driver first asks Postgres for the types of each statement, one more round trip,
+ * and Postgres parses each statement every time (D-336).
  */
 function preparing(sql: Driver): Driver {
   return new Proxy(sql, {

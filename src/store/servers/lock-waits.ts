@@ -14,7 +14,7 @@ export interface LockWait {
     readonly application: string;
     /** Such as `idle in transaction`. */
     readonly state: string;
-    /** For how long its transaction is open. */
+    /** For how long the transaction of the process is open. */
     readonly seconds: number;
     /** The beginning of its last statement, without the texts in it. */
     readonly statement: string;

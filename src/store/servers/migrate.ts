@@ -32,8 +32,8 @@ export async function migrate(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Checks what an empty database is on. One with data stays usable by its release, so that an
- * upgrade is not refused for its server (D-603).
+ * Checks the server of an empty database. A database with data stays usable by its release, so that
+ * an upgrade is not refused for its server (D-603).
  * @throws StartError if it is too old
  */
 export async function checkBeginning(database: Pick<Database, "sql">): Promise<void> {

@@ -31,8 +31,8 @@ export async function checkDirect(url: string, directUrl: string | null): Promis
 }
 
 /**
- * A process that serves sends the next statement of a transaction long before this. What it waits
- * for in between is Redis, which answers or fails within seconds.
+ * A process that serves sends the next statement of a transaction long before this. In between the
+ * process waits only for Redis, which answers or fails within seconds.
  */
 const ABANDONED_MS = 30_000;
 

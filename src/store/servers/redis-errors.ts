@@ -9,7 +9,9 @@ const UNREACHABLE_NAMES: ReadonlySet<string> = new Set([
   "ConnectionLost",
   "ClusterAllFailedError",
 ]);
-/** Where these begin a message: no connection, one lost amid its answers, no node of a Cluster. */
+/**
+ * Messages with these beginnings: no connection, one lost amid its answers, no node of a Cluster.
+ */
 const UNREACHABLE_MESSAGES = [
   "Connection is closed.",
   "Command aborted due to connection close",

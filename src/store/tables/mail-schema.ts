@@ -57,7 +57,10 @@ export const mailMessages = pgTable(
   ],
 );
 
-/** The encrypted content of a queued message, whose key is in Redis. Deleted when it ends. */
+/**
+ * The encrypted content of a queued message, whose key is in Redis. The content is deleted when the
+ * message ends.
+ */
 export const mailContents = pgTable("mail_contents", {
   message: uuid("message").primaryKey(),
   box: bytea("box").notNull(),

@@ -51,7 +51,7 @@ export const auditRuns = pgTable("audit_runs", {
   report: jsonb("report"),
   failure: text("failure"),
   createdAt: at("created_at").notNull(),
-  /** Renewed while it runs; a run whose worker is gone is begun again. */
+  /** Renewed while the run goes on; a run whose worker is gone is begun again. */
   seenAt: at("seen_at"),
   endedAt: at("ended_at"),
 });

@@ -198,7 +198,7 @@ export const invitations = pgTable(
     invitedBy: text("invited_by").notNull(),
     tokenHash: text("token_hash").notNull().unique(),
     expiresAt: at("expires_at").notNull(),
-    /** When it was accepted or withdrawn. */
+    /** When the invitation was accepted or withdrawn. */
     endedAt: at("ended_at"),
     createdAt: at("created_at").notNull().defaultNow(),
   },

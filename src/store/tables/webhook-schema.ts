@@ -28,7 +28,7 @@ export const webhookReceivers = pgTable(
     /** The secret before it, which signs too until `oldSecretUntil`. */
     oldSecret: bytea("old_secret"),
     oldSecretUntil: at("old_secret_until"),
-    /** Null while it gets events. */
+    /** Null while the receiver gets events. */
     disabled: text("disabled", { enum: DISABLED_REASONS }),
     disabledAt: at("disabled_at"),
     /** The first failed attempt since the last delivery; null if none failed. */
@@ -85,7 +85,7 @@ export const webhookDeliveries = pgTable(
     claim: integer("claim").notNull().default(0),
     claimedUntil: at("claimed_until"),
     nextAttemptAt: at("next_attempt_at").notNull().defaultNow(),
-    /** When its retries began: when it was stored, or last replayed. */
+    /** When retries of the delivery began: when it was stored, or last replayed. */
     startedAt: at("started_at").notNull().defaultNow(),
     endedAt: at("ended_at"),
     /** Of the last attempt; null if the receiver did not answer. */

@@ -1,4 +1,4 @@
-// Reads what was charged on a UTC day, by key, service and model. These sums have all money of the
+// Reads the charges of a UTC day, by key, service and model. These sums have all money of the
 // ledger, also that of calls whose log row is missing or was dropped.
 
 import type { Database } from "../servers/database.ts";

@@ -66,9 +66,9 @@ export const WRONG_SUMS: readonly string[] = [
 ];
 
 /**
- * Joins statements. Each of them selects an account's number, a fact, the request that the fact
- * ends with or null, and the expected and the actual value. The joined statement selects one row of
- * each account that has any: the first row of the earliest statement.
+ * Joins statements. Each query selects an account's number, a fact, the request that the fact ends
+ * with or null, and the expected and the actual value. The joined statement selects one row of each
+ * account that has any: the first row of the earliest statement.
  */
 export function firstWrongSql(statements: readonly string[]): string {
   const all = statements.map(

@@ -17,7 +17,7 @@ export async function deleteReceiversIn(tx: Transaction, account: number): Promi
 
 /**
  * Disables a receiver that gets events, and ends its waiting deliveries. The account's row must be
- * locked. False if it was disabled or deleted before.
+ * locked. False if the receiver was disabled or deleted before.
  */
 export async function disableReceiverIn(
   tx: Transaction,

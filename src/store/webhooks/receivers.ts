@@ -26,7 +26,7 @@ export interface NewReceiver {
   readonly secret: Uint8Array;
 }
 
-/** The change of a receiver by its account; what is missing stays. */
+/** The change of a receiver by its account; fields that are left out stay. */
 export interface ReceiverChange {
   readonly url?: string;
   readonly description?: string;

@@ -45,7 +45,7 @@ export interface AttemptResult {
   /** Null if the receiver did not answer. */
   readonly httpStatus: number | null;
   readonly durationMs: number;
-  /** Why it failed, in our words; null if the receiver took the event. */
+  /** Why the attempt failed, in our words; null if the receiver took the event. */
   readonly error: string | null;
 }
 
@@ -157,8 +157,8 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Disables a receiver that is gone or fails, and mails the holder of the account. False if it was
-   * disabled before.
+   * Disables a receiver that is gone or fails, and mails the holder of the account. False if the
+   * receiver was disabled before.
    */
   async disable(
     { receiver, account }: Pick<WebhookClaim, "receiver" | "account">,

@@ -71,7 +71,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
   #sentMs = 0;
   /** The part of the request that the socket has not taken yet. */
   #unsent: Buffer | null = null;
-  /** True once it carried a whole response. */
+  /** True once the connection carried a whole response. */
   #hasServed = false;
   #isClosed = false;
   /** The owner closes the connection if it is still idle at this time. */

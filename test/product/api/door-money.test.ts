@@ -1,5 +1,6 @@
 // The promises about money on each door: parallel calls never spend more than the balance, and a
-// stream that its caller or its server leaves at any event holds nothing and costs what was sent.
+// stream that its caller or its server leaves at any event holds nothing and costs the text that
+// was sent.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { AccountView } from "../../../actors/account.ts";

@@ -1,5 +1,6 @@
-// Each part of a call that can have a price, each fee and each tier, in every place that shows what
-// a call used or cost: reply, receipt, signed receipt, request log, margin, metrics and spans.
+// Each part of a call that can have a price, each fee and each tier, in every place that shows the
+// usage or the cost of a call: reply, receipt, signed receipt, request log, margin, metrics and
+// spans.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { marginReport } from "../../../src/accounts/margin-report.ts";

@@ -1,4 +1,4 @@
-// Calls with images and PDFs: what a provider gets, what a call holds and costs, and what is
+// Calls with images and PDFs: requests to providers, holds and costs, and the inputs that are
 // refused before anything is held.
 
 import { beforeEach, describe, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Tests the models and the end of a key at every door, and what a caller reads about them.
+// Tests the models and the end of a key at every door, and the messages about them.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ModelsChanged } from "../../../actors/account.ts";

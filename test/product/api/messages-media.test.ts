@@ -1,5 +1,5 @@
-// Images, PDFs and marks of a cache at the door for Messages, and counts of tokens: what a call
-// holds before its server is asked, and which field a refusal names.
+// Images, PDFs and marks of a cache at the door for Messages, and counts of tokens: the hold of a
+// call before its server is asked, and the field that a refusal names.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { pricesOf } from "../../../src/core/money/call-cost.ts";

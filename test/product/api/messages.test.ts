@@ -1,5 +1,5 @@
-// What callers of the door for Messages get, over real HTTP, from servers of its own form and of
-// chat's.
+// The replies for callers of the door for Messages, over real HTTP, from servers of its own form
+// and of chat's.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import {

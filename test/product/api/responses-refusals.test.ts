@@ -155,7 +155,7 @@ async function replyTo(body: object, from: TestAccount = account): Promise<Reply
   return (await response.json()) as Reply;
 }
 
-/** The items of a stream as they began: their ids are what clients keep. */
+/** The items of a stream as they began: clients keep their ids. */
 async function streamedItems(body: object): Promise<Reply["output"]> {
   const response = await world.post(account, { ...body, stream: true });
   return eventsOf(await response.text()).flatMap(({ name, data }) =>

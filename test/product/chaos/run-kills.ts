@@ -70,7 +70,7 @@ async function killOn(
   );
 }
 
-/** The run spent what its account was charged, at most its amount, and holds nothing. */
+/** The run spent as much as its account was charged, at most its amount, and holds nothing. */
 async function proveRun(
   product: Product,
   account: TestAccount,

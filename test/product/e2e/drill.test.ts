@@ -90,7 +90,7 @@ test("a sound installation passes, and its report is verified without it", async
 }, 600_000);
 
 test("a gateway that answers without a charge, and takes any event, fails the drill", async () => {
-  // Stands before a sound process, and breaks what it passes on.
+  // Stands before a sound process, and breaks the replies that it passes on.
   await using broken = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

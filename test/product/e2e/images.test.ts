@@ -1,5 +1,5 @@
 // Images and PDFs by the official OpenAI client, against the product as processes with a
-// configuration file: what the model gets, and the bill in the reply, the ledger and the log.
+// configuration file: the request to the model, and the bill in the reply, the ledger and the log.
 
 import { expect, test } from "bun:test";
 import OpenAI from "openai";

@@ -81,7 +81,7 @@ function replyOf(provider: keyof typeof PROVIDERS): object {
       prompt_tokens: TOKENS,
       completion_tokens: TOKENS,
       total_tokens: 2 * TOKENS,
-      // The provider's own word for what it costs.
+      // The provider's own price of the call.
       ...(provider === "openrouter" && { cost: 0.00123 }),
     },
   };

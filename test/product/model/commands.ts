@@ -1,5 +1,5 @@
-// Describes what can happen to a wallet, as data. A run is a list of commands; the same list always
-// runs alike.
+// Describes the events in the life of a wallet, as data. A run is a list of commands; the same list
+// always runs alike.
 
 import fc from "fast-check";
 import type { PaymentCommand } from "./model-payments.ts";

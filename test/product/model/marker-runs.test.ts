@@ -1,4 +1,4 @@
-// Compares the markers of idempotency keys with a model over random lists of what can happen to
+// Compares the markers of idempotency keys with a model over random lists of events in the life of
 // calls: on two processes, with sweeps, late settlements, evictions and rebuilds.
 
 import { expect, test } from "bun:test";
@@ -83,7 +83,7 @@ interface ModelMarker {
 class Lane {
   readonly #markers = new Map<number, ModelMarker>();
   readonly #open: ModelCall[] = [];
-  /** The calls of each key that were charged, and what. */
+  /** The calls of each key that were charged, and their charges. */
   readonly #charged = new Map<string, NanoUsd>();
   readonly #keys = new Map<string, number>();
 
@@ -143,7 +143,7 @@ class Lane {
     const isTaken = owner !== undefined && owner.by !== call.hold.id;
     const swept = call.swept ?? ZERO;
     const more = isTaken && cost > swept ? swept : cost;
-    // A call whose wallet was rebuilt keeps what its sweep took, if that came before.
+    // A call whose wallet was rebuilt keeps the charge of an earlier sweep.
     if (call.isVoid) return;
     expect(charged).toBe(more);
     this.#charge(call, charged);

@@ -4,7 +4,7 @@ import type { Operation, OperationKind } from "../../../src/core/journal/journal
 
 export type RowKind = OperationKind | "charge" | "late_charge" | "free_expired" | "repayment";
 
-/** One ledger row. Balances are owned amounts: they include what is held. */
+/** One ledger row. Balances are owned amounts: they include held amounts. */
 export interface ModelRow {
   readonly seq: number;
   readonly kind: RowKind;

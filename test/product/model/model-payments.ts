@@ -74,7 +74,7 @@ export class ModelPayments {
     return [paid("credit", amount), ...(bonus > 0n ? [paid("bonus", bonus)] : [])];
   }
 
-  /** The difference between what has been taken back and what should be. */
+  /** The difference between the amounts that were taken back and that should be. */
   #change(pick: number, change: (payment: Payment) => void): NewOperation[] {
     const payment = this.#payments[pick % Math.max(1, this.#payments.length)];
     if (payment === undefined) return [];

@@ -27,7 +27,7 @@ export class ModelWindow {
     this.passed.push(Math.max(nowMs, this.passed.at(-1) ?? 0));
   }
 
-  /** Moves the window to a time, and drops what no longer counts. */
+  /** Moves the window to a time, and drops slots that no longer count. */
   moveTo(nowMs: number): void {
     const total = this.total(nowMs);
     this.last = Math.max(secondOf(nowMs), this.last);

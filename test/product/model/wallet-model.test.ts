@@ -1,4 +1,4 @@
-// Tests the model itself, without Redis: tables that a person can follow show what reversals,
+// Tests the model itself, without Redis: tables that a person can follow show how reversals,
 // repayments and holds do to a balance, and no list of commands may break the rules.
 
 import { expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Tests that the stores of each release are upgraded with what they hold: accounts, keys, the
+// Tests that the stores of each release are upgraded with all their data: accounts, keys, the
 // ledger, journal entries that are not flushed, and the open hold of a process that was killed. The
 // states were written by the code of these releases (record-state.ts).
 
@@ -84,7 +84,7 @@ async function openGround({ secrets, stores }: Recorded): Promise<Ground> {
   };
 }
 
-/** What the ledger charges for each request, once the journal is in it. */
+/** The charges of each request in the ledger, once the journal is in it. */
 async function chargesOf({ env }: Ground, account: string): Promise<Map<string, bigint>> {
   const operator = openOperator(env.REDIS_URL ?? "", env.DATABASE_URL ?? "");
   try {

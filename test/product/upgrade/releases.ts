@@ -20,7 +20,7 @@ export interface Release {
   readonly data: string;
 }
 
-/** What the releases of a test share. */
+/** The settings that the releases of a test share. */
 export interface Ground {
   /** A folder for logs and data, of the test. */
   readonly folder: string;
@@ -81,7 +81,7 @@ export function catalogueOf(baseUrl: string): object {
   };
 }
 
-/** Runs a command of a release, and returns what it wrote. */
+/** Runs a command of a release, and returns its output. */
 export async function farebox(
   { folder }: Release,
   { env }: Pick<Ground, "env">,
@@ -116,7 +116,7 @@ export async function openAccount(
   return { id, key };
 }
 
-/** What an account has, in nano-USD, and what its calls hold of it. */
+/** The balance of an account, in nano-USD, and the holds of its calls. */
 export async function balanceOf(
   release: Release,
   ground: Pick<Ground, "env">,

@@ -85,7 +85,7 @@ export async function readStream(
   try {
     for await (const frame of framesOf(response)) readFrame(door, frame, { state, onText });
   } catch {
-    // The server is gone; the result has what arrived before.
+    // The server is gone; the result has the events that arrived before.
     wasReset = true;
   }
   return { status: 200, requestId, wasReset, ...state };

@@ -13,7 +13,7 @@ import { DOORS } from "./doors.ts";
 import { MODEL } from "./models.ts";
 import { sharedApi } from "./shared-api.ts";
 
-/** A way, with what a test needs to go it. */
+/** A way, with the tools that a test needs to go the way. */
 export interface DoorWay extends Way {
   readonly name: string;
   readonly path: string;

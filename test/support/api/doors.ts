@@ -1,7 +1,7 @@
 // The doors that answer with text, as their clients see them: the body that asks, and the meaning
 // of an event of a stream.
 
-/** What a caller asks, in the words of no door. */
+/** A caller's question, in the words of no door. */
 export interface Asked {
   readonly model: string;
   readonly prompt: string;
@@ -9,7 +9,7 @@ export interface Asked {
   readonly maxTokens?: number | undefined;
 }
 
-/** The parts of an event that decide what a caller got and pays. */
+/** The parts of an event that decide a caller's reply and cost. */
 export interface DoorEvent {
   readonly text?: string | undefined;
   readonly svc?: { readonly cost_usd: number } | undefined;

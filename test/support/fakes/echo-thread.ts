@@ -1,4 +1,4 @@
-// Runs a thread that does what each request says, for the tests of ThreadClient.
+// Runs a thread that does as each request says, for the tests of ThreadClient.
 
 import { serveThread } from "../../../src/upstream/thread-server.ts";
 

@@ -31,7 +31,7 @@ export interface TestReceiver {
 
 const TAKEN = () => new Response(null, { status: 204 });
 
-/** A server that keeps what it gets. */
+/** A server that keeps the requests that it gets. */
 export function startReceiver(): TestReceiver {
   const server = Bun.serve({
     port: 0,

@@ -10,7 +10,7 @@ const MODELS = [modelOf(), modelOf(), modelOf()] as const;
 type Model = (typeof MODELS)[number];
 const ASKED_MS = 20;
 
-/** Asks the models, each of which takes some time and does what its turn says. */
+/** Asks the models, each of which takes some time and ends as its turn says. */
 function asking(signal: AbortSignal, turns: readonly (ApiError | string)[]) {
   const clock = new FakeClock();
   const call = { requestId: "req_1", upstreamFromMs: null, upstreamMs: 0 } as unknown as Call;

@@ -52,7 +52,7 @@ test("the account of a provider's identifier is found, also by an earlier secret
     provider: "openai",
     earlier_secret: false,
   });
-  // A secret of its own comes first; what was sent before it was set is found all the same.
+  // A secret of its own comes first; identifiers from before the setting are found all the same.
   const [current, earlier] = ["the current secret", "an earlier secret"];
   const own = await cliOf(world, { SAFETY_ID_SECRET: `${current},${earlier}` });
   for (const [secret, isEarlier] of [

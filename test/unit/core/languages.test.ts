@@ -19,7 +19,7 @@ describe("the language that a browser prefers", () => {
     ["zh-CN", "zh-Hans"],
     ["zh-SG", "zh-Hans"],
     ["zh-Hans-HK", "zh-Hans"],
-    // Readers of Traditional Chinese name what they read besides.
+    // Readers of Traditional Chinese name the other languages that they read.
     ["zh-TW", "en"],
     ["zh-Hant, de;q=0.5", "de"],
     ["zh-TW, zh;q=0.9, en;q=0.8", "zh-Hans"],

@@ -1,5 +1,6 @@
-// The type of the English texts asks each language for every text of a mail. What a type cannot ask
-// is tested here: that none is empty or left in English, and that amounts keep their digits.
+// The type of the English texts asks each language for every text of a mail. Rules that a type
+// cannot state are tested here: that none is empty or left in English, and that amounts keep their
+// digits.
 
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";

@@ -1,4 +1,4 @@
-// Tests the programs of docs/webhooks.md, which customers copy: they accept what we send, and
+// Tests the programs of docs/webhooks.md, which customers copy: they accept our deliveries, and
 // refuse all else.
 
 import { expect, test } from "bun:test";

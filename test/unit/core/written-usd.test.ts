@@ -1,4 +1,4 @@
-// Tests amounts that people write: what is refused, and by which rule.
+// Tests amounts that people write: the refused ones, and the rule of each.
 
 import { expect, test } from "bun:test";
 import { readRuns } from "../../../src/core/configuration/runs-section.ts";

@@ -1,5 +1,5 @@
-// The type of the English texts asks each language for every text. What a type cannot ask is tested
-// here: that a text is not empty, and not left in English.
+// The type of the English texts asks each language for every text. A rule that a type cannot state
+// is tested here: that a text is not empty, and not left in English.
 
 import { describe, expect, test } from "bun:test";
 import { texts as german } from "../../../dashboard/src/texts/de/german.ts";

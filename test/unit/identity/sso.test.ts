@@ -1,5 +1,5 @@
-// Tests single sign-on with a real provider: who may come in, as which person, and what the session
-// may do.
+// Tests single sign-on with a real provider: who may come in, as which person, and with which
+// rights.
 
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../../src/core/durations.ts";

@@ -1,5 +1,5 @@
-// Tests the import of customers from a CSV file: what a row becomes, and that a file with any fault
-// changes nothing.
+// Tests the import of customers from a CSV file: the accounts and keys of a row, and that a file
+// with any fault changes nothing.
 
 import { expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Tests what is read from price lists: exact decimals, refused prices, and the prices of a moment.
+// Tests readings of price lists: exact decimals, refused prices, and the prices of a moment.
 
 import { expect, test } from "bun:test";
 import { crossCheck } from "../../../src/annexes/prices/cross-check.ts";

@@ -15,7 +15,7 @@ const LINK = "layer-of-old.tar";
 const LAYERS = [LAYER, LINK, LAYER];
 const USER = "1000:1000";
 
-/** Writes what `podman save` writes of an image that was built in a container. */
+/** Writes the archive that `podman save` makes of an image that was built in a container. */
 async function save(folder: string, file: string, container: string): Promise<string> {
   const parts = join(folder, container);
   mkdirSync(parts);

@@ -11,7 +11,7 @@ const CENTS = 10;
 
 interface FakeGateway extends AsyncDisposable {
   readonly url: string;
-  /** Forgets what it has not written down, as a process that is killed. */
+  /** Forgets the charges that it has not written down, as a process that is killed. */
   readonly forget: () => void;
 }
 

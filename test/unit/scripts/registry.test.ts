@@ -1,4 +1,4 @@
-// Tests what is said of the registry of packages: its answers, and that it did not answer, which
+// Tests the reports about the registry of packages: its answers, and that it did not answer, which
 // is never taken for a good answer.
 
 import { expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Tests what a release is made of, from a small repository with the files that a release reads.
+// Tests the files of a release, from a small repository with the files that a release reads.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";

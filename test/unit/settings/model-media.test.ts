@@ -1,4 +1,4 @@
-// What models take besides text, as a configuration says it: rules by the model's name at its
+// The media that models take besides text, by the configuration: rules by the model's name at its
 // provider, and each mistake by its field.
 
 import { describe, expect, test } from "bun:test";

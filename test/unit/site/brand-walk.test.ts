@@ -1,4 +1,4 @@
-// Walks what people read of an installation with a brand of its own, and looks for ours.
+// Walks the pages and mails of an installation with a brand of its own, and looks for our name.
 
 import { describe, expect, test } from "bun:test";
 import { buildDashboard } from "../../../scripts/build-dashboard.ts";

@@ -1,4 +1,4 @@
-// Tests what language models and searches get of the documentation.
+// Tests the forms of the documentation for language models and searches.
 
 import { describe, expect, test } from "bun:test";
 import { type Brand, DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";

@@ -1,4 +1,4 @@
-// Tests what workers do for a message when its process, its job or its worker is gone; and bounces.
+// Tests how workers go on with a message whose process, job or worker is gone; and bounces.
 
 import { beforeEach, expect, test } from "bun:test";
 import SMTPConnection from "nodemailer/lib/smtp-connection";

@@ -1,5 +1,5 @@
-// Adds credit: on the payment provider's page, or at once with a saved card. It shows what is paid
-// and what is credited before anything is charged.
+// Adds credit: on the payment provider's page, or at once with a saved card. The form shows the
+// price and the credit before anything is charged.
 
 import { Checkbox, Modal, SegmentedControl, Select } from "@mantine/core";
 import { type ReactNode, useState } from "react";
@@ -114,7 +114,7 @@ function useCharge(account: string): (usd: string, card: string) => Promise<Stat
   };
 }
 
-/** True where the server may have done what it was asked for, and its answer was lost. */
+/** True where the server may have done the work, and its answer was lost. */
 function isUnknown(error: unknown): boolean {
   return error instanceof RequestError && (error.status < 400 || error.status >= 500);
 }

@@ -69,7 +69,7 @@ function Missing({ billing: { cards, caps } }: Pick<AutoProps, "billing">) {
 }
 
 interface AutoTermsProps extends AutoProps {
-  /** False where it cannot be changed or resumed. */
+  /** False where automatic top-ups cannot be changed or resumed. */
   readonly isPossible: boolean;
 }
 

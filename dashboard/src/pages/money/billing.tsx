@@ -1,4 +1,4 @@
-// Money: what there is, adding credit, cards, the automatic top-up, payments and the ledger.
+// Money: balances, adding credit, cards, the automatic top-up, payments and the ledger.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

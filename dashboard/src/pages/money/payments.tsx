@@ -17,15 +17,15 @@ const LISTED_MAX = 100;
 
 interface PaymentRow {
   readonly id: string;
-  /** By which rows are in order: what follows from a payment stands beside it. */
+  /** By which rows are in order: refunds and disputes stand beside their payment. */
   readonly at: string;
-  /** False where it happened later than that; the ledger has the time. */
+  /** False where the change happened later; the ledger has the time. */
   readonly isThen: boolean;
   readonly what: string;
   readonly detail: string | null;
   readonly tone: Tone;
   readonly state: string;
-  /** With its sign; null where nothing was moved. */
+  /** The amount with its sign; null where nothing was moved. */
   readonly usd: string | null;
   readonly link: { readonly url: string; readonly text: string } | null;
   /** The account and the id of a payment that may have an invoice; null for any other row. */

@@ -1,4 +1,4 @@
-// The question before a plan is ordered: what is charged now and each month, and the text that the
+// The question before a plan is ordered: the charges now and each month, and the text that the
 // reader agrees to.
 
 import { Checkbox, Select } from "@mantine/core";

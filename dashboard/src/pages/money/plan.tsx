@@ -1,5 +1,5 @@
-// The plan of an application account: which one it has, until when it is paid, what the others
-// contain and cost, and how it is changed or canceled.
+// The plan of an application account: its name and paid time, the contents and prices of all plans,
+// and the buttons to change or cancel it.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

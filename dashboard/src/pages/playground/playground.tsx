@@ -1,4 +1,4 @@
-// The playground: real calls with their price before (what is held) and after (what it cost).
+// The playground: real calls with the hold before and the cost after.
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -55,7 +55,7 @@ export function AddWebhook({ account, close }: DialogProps) {
   );
 }
 
-/** Changes a webhook, and leads to what else can be done with it. */
+/** Changes a webhook, and leads to the other actions on the webhook. */
 export function ChangeWebhook({ account, webhook, close }: OneProps) {
   const [act, setAct] = useState<"rotate" | "remove" | "replay" | null>(null);
   const form = useTerms(webhook);

@@ -49,5 +49,5 @@ export const englishSandbox = {
   notFound: "There is no such page.",
 };
 
-/** What each language has. */
+/** The texts of each language. */
 export type SandboxTexts = typeof englishSandbox;

@@ -1,5 +1,5 @@
 // The rules by which providers turn an image or a page of a PDF into tokens: an upper bound for
-// each, so that a hold covers what the provider will bill. Figures are those of the providers' own
+// each, so that a hold covers the provider's bill. Figures are those of the providers' own
 // documentation of November 2026; where it says "about", the bound is the higher reading.
 
 import type { Detail, ImageSize } from "./media-part.ts";
@@ -178,8 +178,8 @@ function ruleNamed(name: ImageRuleName): ImageRule {
 }
 
 /**
- * The rule of a model by its name at a provider; null if no rule is known for it. What clouds and
- * resellers put before the name does not count: `us.anthropic.claude-opus-5`, `google/gemini-3`.
+ * The rule of a model by its name at a provider; null if no rule is known for it. Prefixes of
+ * clouds and resellers do not count: `us.anthropic.claude-opus-5`, `google/gemini-3`.
  */
 export function imageRuleOf(model: string): ImageRuleName | null {
   const names = [model, model.replace(/^.*\//, ""), model.replace(/^(?:[a-z]+\.)+/, "")];

@@ -39,8 +39,8 @@ export function asksForImages({ parameters }: AskedImages): boolean {
 }
 
 /**
- * The models that can give what the request asks for. Throws a refusal that names the field if none
- * can, or if the output limit has no room for an image.
+ * The models that can give the kinds of output that the request asks for. Throws a refusal that
+ * names the field if none can, or if the output limit has no room for an image.
  */
 export function modelsGiving<Model extends ImagesModel>(
   models: Some<Model>,
@@ -60,7 +60,10 @@ export function modelsGiving<Model extends ImagesModel>(
   throw invalid(field, `must be at least ${giving.imageTokens}: ${most}`);
 }
 
-/** The refusal of a request to `auto` when no model that can be chosen gives what it asks for. */
+/**
+ * The refusal of a request to `auto` when no model that can be chosen gives the wanted kinds of
+ * output.
+ */
 export function ungivenByAll(needsImages: boolean): ApiError {
   const no = "no model that can be chosen gives";
   if (needsImages) return invalid("modalities", `must not have 'image': ${no} images`);

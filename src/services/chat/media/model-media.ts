@@ -45,7 +45,7 @@ export function mediaTokensMax(models: readonly MediaModel[], media: Media): num
 
 /**
  * The tokens of media that a provider did not count. The size of a PDF is known in bytes only: it
- * counts one token for each 20 bytes, about what pages of text have (D-645).
+ * counts one token for each 20 bytes, about as many as pages of text have (D-645).
  */
 export function mediaTokens(model: MediaModel, media: Media): number {
   return media === undefined ? 0 : tokensOf(model, media, pdfTokens);

@@ -32,7 +32,7 @@ const AMBIGUOUS = /[\s\\]|\p{Cc}/u;
 
 /**
  * The address in the one form that all parsers read alike, or the rule that it breaks: "must ...".
- * The rule names what the field may be instead of an address: "be a data URL, or ".
+ * The rule names the forms that the field may have instead of an address: "be a data URL, or ".
  */
 export function publicAddress(
   text: string,

@@ -21,8 +21,8 @@ export function extrasOf(body: Readonly<Record<string, unknown>>): Extras {
 }
 
 /**
- * The request with only what at least one of these models accepts: extra parameters, and the
- * reasoning of earlier replies.
+ * The request with only the parts that at least one of these models accepts: extra parameters, and
+ * the reasoning of earlier replies.
  */
 export function acceptedRequest(
   models: readonly AcceptedFields[],

@@ -129,7 +129,9 @@ export class LocalModels {
   }
 }
 
-/** The models of a list. Null if it is not a list, or a Farebox's, which could cause a loop. */
+/**
+ * The models of a list. Null for another value, or the list of a Farebox, which could cause a loop.
+ */
 function offersOf(list: unknown): Offer[] | null {
   if (!isObject(list) || !Array.isArray(list.data)) return null;
   const entries = list.data.slice(0, MODELS_MAX).filter(isObject);

@@ -20,7 +20,7 @@ import { vertexForm } from "./ai-sdk/vertex.ts";
 const LIST_BYTES_MAX = 8 * 1_024 * 1_024;
 /** From here on a status says that the server is at fault. */
 const FAILURES = 500;
-/** Of these only this one says that the server has no such list. */
+/** Only this status says that the server has no such list. */
 const NOT_IMPLEMENTED = 501;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403]);
 const NO_MODEL = "farebox-doctor";

@@ -45,11 +45,11 @@ export interface OwnBody {
   readonly only: readonly string[];
   /** Names of features that a server of this form switches on; left out: none. */
   readonly betas?: readonly string[];
-  /** The most tokens of what only a server of this form can read; none by default. */
+  /** The most tokens of parts that only a server of this form can read; none by default. */
   readonly hiddenTokensMax?: number;
   /** True if no field of it tells a server an output limit, so that none can be lowered. */
   readonly hasNoLimit?: boolean;
-  /** True if it can write to a cache for an hour; false by default. */
+  /** True if the request can write to a cache for an hour; false by default. */
   readonly hasLongWrites?: boolean;
 }
 

@@ -91,7 +91,7 @@ export class StickyRoutes {
 interface StickyTerms {
   readonly spread: Spread;
   readonly conversation: Conversation;
-  /** True if the provider keeps what the call writes to its cache for an hour. */
+  /** True if the provider keeps the call's cache entries for an hour. */
   readonly hasLongWrites: boolean;
 }
 

@@ -3,7 +3,7 @@
 import { ApiError } from "../../../core/errors.ts";
 import { UnableFailure } from "../../../upstream/route-failure.ts";
 
-/** Without these the reply would not be the one that was asked for, so they are never left out. */
+/** Without these parameters the reply would not be as asked for, so they are never left out. */
 export const ESSENTIAL_PARAMETERS: ReadonlySet<string> = new Set([
   "logit_bias",
   "logprobs",

@@ -1,4 +1,4 @@
-// Defines and reads what an entry of `models` takes besides text.
+// Defines and reads the kinds of media that an entry of `models` takes besides text.
 
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { whole } from "../../../core/configuration/fields.ts";

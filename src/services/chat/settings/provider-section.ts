@@ -17,7 +17,7 @@ import {
 import { cloudAddress, cloudOf } from "./provider-cloud.ts";
 import type { ProviderFile } from "./provider-schema.ts";
 
-/** The provider of this name; what it leaves out is its preset's. */
+/** The provider of this name; the preset has the fields that the entry leaves out. */
 export function toProvider(
   name: string,
   file: ProviderFile,

@@ -1,4 +1,4 @@
-// Usage in replies with embeddings: OpenAI, Voyage, Gemini, Vertex and Titan. All of it is input.
+// Usage in replies with embeddings: OpenAI, Voyage, Gemini, Vertex and Titan. All tokens are input.
 
 import type { Json } from "../../../upstream/upstream-http.ts";
 import { countIn, listIn, objectIn, plainUsage, type UsageForm } from "./reply-usage.ts";

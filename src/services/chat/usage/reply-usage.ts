@@ -45,7 +45,7 @@ export interface SentCall {
   readonly writes: WriteLifetime;
 }
 
-/** A request of the standard tier, to a provider whose cache keeps what is written for a while. */
+/** A request of the standard tier, to a provider whose cache keeps entries for a while. */
 export const SENT_PLAINLY: SentCall = { tier: "standard", writes: "30m" };
 
 /**

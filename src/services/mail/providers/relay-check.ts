@@ -1,4 +1,4 @@
-// Tests a mail server as an operator would by hand, and explains what is wrong.
+// Tests a mail server as an operator would by hand, and explains faults.
 
 import type { NodemailerError } from "nodemailer";
 import type { SmtpRelay } from "../smtp-relay.ts";

@@ -15,8 +15,8 @@ const MESSAGES_A_CONNECTION = 100;
 /** Below the idle timeout of common servers. */
 const IDLE_MS = 20_000;
 /**
- * A conversation, with what makes the connection ready for the next one, may wait for the time
- * limit at every step, but in total for at most this many limits.
+ * A conversation, with the steps that make the connection ready for the next one, may wait for the
+ * time limit at every step, but in total for at most this many limits.
  */
 const STEPS = 3;
 

@@ -33,9 +33,9 @@ export interface MailTransport {
   /**
    * Sends a message to the server once. While the server accepts some recipients and puts off
    * others, the message is sent to the others in a further transaction. Never rejects. `commit` is
-   * called in each transaction when all but the end of the message has left, except for what fits
-   * into the buffers on the way: until `commit` resolves to true, the server cannot have accepted
-   * anything in this transaction. If `commit` rejects, the message is deferred.
+   * called in each transaction when all but the end of the message has left, except for the bytes
+   * that fit into the buffers on the way: until `commit` resolves to true, the server cannot have
+   * accepted anything in this transaction. If `commit` rejects, the message is deferred.
    */
   send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery>;
   close(): void;

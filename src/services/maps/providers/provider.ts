@@ -43,8 +43,8 @@ export function refusalFor({ parameter, problem }: Unable): ApiError {
 /** One provider's implementation of an action. */
 export interface Service<A extends MapsAction> {
   /**
-   * Null if it supports every parameter. Otherwise the provider is skipped; if all are, the caller
-   * receives the reason. A parameter is never silently ignored.
+   * Null if the provider supports every parameter. Otherwise the provider is skipped; if all are,
+   * the caller receives the reason. A parameter is never silently ignored.
    */
   readonly unable?: (parameters: ParametersOf<A>) => Unable | null;
   /**

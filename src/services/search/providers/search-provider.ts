@@ -25,7 +25,7 @@ import { searchUpstream } from "./remote/upstream-search.ts";
 
 /** The part of the embedded index that a search uses. */
 export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {
-  /** False until the index is open. Calling it starts to open the index. */
+  /** False until the index is open. The first call starts to open the index. */
   isReady(): boolean;
   search(request: SearchRequest, limits: EmbeddedLimits): Promise<SearchResult[]>;
 }

@@ -1,5 +1,5 @@
-// The agents of others that are tried, in exact versions. docs/clients/ has their settings; what
-// stands here is only what a run without a person needs besides.
+// The agents of others that are tried, in exact versions. docs/clients/ has their settings; only
+// the settings of a run without a person stand here.
 
 /** A call of one of an agent's own tools, which the scripted model makes. */
 export interface Step {

@@ -1,5 +1,5 @@
 // Runs agents of others, with the settings that docs/clients/ has for people, against a started
-// product: each edits a file, pays what its replies cost, and shows refusals in words (D-331).
+// product: each edits a file, pays the cost of its replies, and shows refusals in words (D-331).
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -13,7 +13,7 @@ export interface WireReply {
   readonly end?: "whole" | "cut" | "hang";
 }
 
-/** A reply, or what makes it of its request: a promise delays it. */
+/** A reply, or a function that makes one of the request; a promise delays the reply. */
 export type QueuedReply = WireReply | ((request: Received) => WireReply | Promise<WireReply>);
 
 export interface WireServer extends AsyncDisposable {
@@ -34,7 +34,7 @@ export async function startWireServer(): Promise<WireServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    // Tests look at what the client saw.
+    // Tests look at the client's side.
     socket.on("error", () => {});
     let last: Received | null = null;
     socket.on("close", () => {

@@ -1,4 +1,4 @@
-// Tests the questions on a terminal: what was typed hidden is not shown at a later question.
+// Tests the questions on a terminal: a hidden answer is not shown at a later question.
 
 import { expect, test } from "bun:test";
 import { PassThrough } from "node:stream";

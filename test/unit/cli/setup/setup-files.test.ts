@@ -1,6 +1,6 @@
-// Tests where `farebox setup` writes, and what it says of those who read it: a missing folder is
-// made, a file that cannot be written is found before the first question, and a step is named
-// wherever a process would not take the new settings.
+// Tests where `farebox setup` writes, and its words about other readers of the file: a missing
+// folder is made, a file that cannot be written is found before the first question, and a step is
+// named wherever a process would not take the new settings.
 
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Tests `farebox setup` where a server that is set does not answer: what nobody changed stays, and
-// stops neither a person nor a script, but the exit code and the last lines say it.
+// Tests `farebox setup` where a server that is set does not answer: a setting that nobody changed
+// stays, and stops neither a person nor a script, but the exit code and the last lines say it.
 
 import { expect, test } from "bun:test";
 import { sharedFolder } from "../../../support/shared.ts";

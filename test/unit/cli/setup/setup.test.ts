@@ -1,5 +1,6 @@
 // Tests `farebox setup` as a person uses it on a terminal, and as a script does: keys are checked
-// and not shown, nothing is written before all is right, and a repetition changes what is asked.
+// and not shown, nothing is written before all is right, and a repetition changes only the settings
+// that are answered anew.
 
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";

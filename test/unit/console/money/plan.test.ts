@@ -1,5 +1,5 @@
-// Tests the plan of an application account in the console: what is shown before an order is what
-// the order does, it charges once, and a canceled plan goes on until its paid month ends.
+// Tests the plan of an application account in the console: an order does as it was shown before,
+// charges once, and a canceled plan goes on until its paid month ends.
 
 import { expect, test } from "bun:test";
 import type { OrderedPlanReply } from "../../../../src/console/money/plan.ts";

@@ -1,5 +1,5 @@
 // Tests prices in words: every condition and every further price is in the sentence, in the order
-// of the table, and the words for people are made of the same parts as what pages translate.
+// of the table, and the words for people are made of the parts that pages translate.
 
 import { expect, test } from "bun:test";
 import { price } from "../../../../src/core/money/money.ts";

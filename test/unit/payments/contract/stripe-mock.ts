@@ -18,7 +18,10 @@ export interface StripeMock {
   readonly document: string;
 }
 
-/** Builds it where that was not done before. What fails is an error, not a missing toolchain. */
+/**
+ * Builds the server where that was not done before. A build that fails is an error, and is not
+ * taken for a missing toolchain.
+ */
 export async function prepareStripeMock(): Promise<OrMissing<StripeMock>> {
   const go = await findGo();
   if (typeof go !== "string") return go;

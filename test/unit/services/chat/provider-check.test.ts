@@ -1,5 +1,5 @@
-// What `farebox doctor` learns of each kind of provider, over real HTTP: whether it answers, and
-// takes the credentials.
+// The findings of `farebox doctor` about each kind of provider, over real HTTP: whether it answers,
+// and takes the credentials.
 
 import { expect, test } from "bun:test";
 import type { ProviderEntry } from "../../../../src/services/chat/models/catalogue.ts";

@@ -1,5 +1,5 @@
-// Servers of OpenAI's form whose habits are known: what each gets of the same request, and that it
-// is never a field that the server refuses.
+// Servers of OpenAI's form whose habits are known: each gets its part of the same request, and
+// never a field that the server refuses.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -99,7 +99,7 @@ test("OpenAI is told to store nothing, whole and streamed, whatever the model ta
   expect(upstream.requests.at(-1)?.body.store).toBe(false);
 });
 
-/** What each server gets as `service_tier`: without a choice, for flex, and for priority. */
+/** The `service_tier` that each server gets: without a choice, for flex, and for priority. */
 const TIERS: Readonly<Partial<Record<PresetName, readonly (string | undefined)[]>>> = {
   "openai-compatible": [undefined, "flex", "priority"],
   azure: [undefined, undefined, "priority"],
@@ -120,7 +120,8 @@ describe.each(PASSED)("%s", (name) => {
       expect(body.service_tier).toBe(expected);
       const isSold = tier === undefined || expected === tier;
       expect(ignored).toEqual(isSold ? [] : ["service_tier"]);
-      // The server of this test names no tier: then the call counts as what was sent.
+      // The server of this test names no tier: then the call counts as one of the tier that was
+      // sent.
       const { usage } = await completeUpstream(callOf(name, { parameters }));
       expect(usage?.served?.tier).toEqual(isSold && tier !== undefined ? tier : "standard");
     }

@@ -106,7 +106,7 @@ test("a response is the same if it comes byte by byte", async () => {
   );
 });
 
-/** Pulls until the body ends, and notes what it gets. */
+/** Pulls until the body ends, and notes each piece. */
 class Notes implements BytesTaker {
   readonly seen: string[] = [];
   readonly #exchange: HttpExchange;

@@ -46,8 +46,8 @@ function converse(message: MessageFields, param: string): ChatMessage[] {
 }
 
 /**
- * The results of tools come before the parts beside them, as chat servers require it. Their media
- * come after them, since chat allows media in messages of users only.
+ * The results of tools come before the parts beside them, as chat servers require it. Media of
+ * results come after the results, since chat allows media in messages of users only.
  */
 function userMessages(blocks: readonly UserBlock[], param: string): ChatMessage[] {
   const results: ChatMessage[] = [];

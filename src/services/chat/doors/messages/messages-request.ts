@@ -1,5 +1,5 @@
-// Builds the chat request of a checked Messages body: what is counted and held for, what servers of
-// another form get, and beside it the body for servers of the same form.
+// Builds the chat request of a checked Messages body, by which tokens are counted and held and
+// which servers of another form get, and beside it the body for servers of the same form.
 
 import { copyJson, isAbsent } from "../../../../http/body/checks.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
@@ -102,7 +102,7 @@ function formatParameter({ output_config, output_format }: MessagesFields): obje
   return { response_format: { type: "json_schema", json_schema } };
 }
 
-/** Fields that other forms have no place for. Without them the reply means the same. */
+/** Fields that other forms have no place for. Without these fields the reply means the same. */
 const LOST = ["cache_control", "context_management", "top_k", "thinking"] as const;
 /** Names of fields at any depth that servers of another form do not get. */
 const deepFields = unknownFieldsOf(MessagesBody, [

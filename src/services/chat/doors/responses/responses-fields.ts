@@ -89,7 +89,7 @@ const ID_LENGTH_MAX = 64;
 function forwarded(item: ItemFields): readonly ItemFields[] {
   if (item.type === "reasoning") {
     const { encrypted_content: data } = item;
-    // Without its data a thought exists only where it was stored.
+    // A thought without its data exists only where the thought was stored.
     return data && !isSealed(data) ? [withoutLongId(item)] : [];
   }
   if (item.type === "additional_tools") return [{ ...item, tools: [...withoutHosted(item.tools)] }];

@@ -96,7 +96,7 @@ interface Rank {
   readonly relevance_score: number;
 }
 
-/** A call of this door, with what its answer needs of the body. */
+/** A call of this door, with the parts of the body that the answer depends on. */
 export interface RerankCall extends VectorCall<readonly Rank[]>, SurfaceTerms {
   readonly documents: readonly string[];
   readonly topN: number;
@@ -131,7 +131,7 @@ export function prepareRerank(
       read: (reply) => ({ result: ranksIn(reply, count), usage: usageIn(reply) }),
     },
     input: { items: documents, fieldOf: (index) => `documents[${index}]`, query },
-    // Servers cut what is too long.
+    // Servers cut texts that are too long.
     isWhole: false,
     fees: { document, search_unit: feeCount(Math.ceil(count / UNIT_DOCUMENTS)) },
     feesMax: { document, search_unit: feeCount(most) },

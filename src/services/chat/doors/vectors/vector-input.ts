@@ -25,7 +25,7 @@ export interface VectorInput {
 /** Counts texts; null if they cannot be counted now. */
 type CountTexts = (texts: readonly string[]) => Promise<number | null>;
 
-/** The account that a count is for, and what counts it. */
+/** The account that a count is for, and the counter. */
 export interface Counting {
   readonly tokens: TokenCounter;
   readonly account: string;

@@ -24,7 +24,7 @@ export const bedrock: SdkForm = {
     const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock");
     const { baseUrl: baseURL, apiKey, cloud } = provider;
     const { region = "", awsKeys } = cloud ?? {};
-    // The package takes from the environment what is undefined.
+    // The package takes undefined options from the environment.
     return createAmazonBedrock({
       baseURL,
       region,

@@ -27,7 +27,7 @@ export interface SdkForm {
   readonly extraName: string;
   /** True if system messages may stand anywhere; otherwise they are moved to the beginning. */
   readonly takesLaterSystem: boolean;
-  /** True if it takes OpenAI's `detail` of images. */
+  /** True if the form takes OpenAI's `detail` of images. */
   readonly takesDetail?: boolean;
   /** The fields of the package's metadata that a provider needs again, by our names for them. */
   readonly metadata: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ export interface EndedReply {
   readonly tier: RequestTier;
 }
 
-/** A plain request to a provider that keeps what it writes to its cache for five minutes. */
+/** A plain request to a provider that keeps cache entries for five minutes. */
 const SENT: SentCall = { tier: "standard", writes: "5m" };
 
 /** A reader by the form of replies whose `fold` takes the counts in this place. */

@@ -84,7 +84,7 @@ interface ProviderRequests {
 
 const requests = new WeakMap<ProviderEntry, ProviderRequests>();
 
-/** Made once for each provider, because the client keeps what it makes of the headers. */
+/** Made once for each provider, because the client keeps the text that it makes of the headers. */
 function requestsTo(provider: ProviderEntry): ProviderRequests {
   const known = requests.get(provider);
   if (known !== undefined) return known;

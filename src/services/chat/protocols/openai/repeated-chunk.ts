@@ -61,9 +61,9 @@ export class RepeatedChunk {
   }
 
   /**
-   * Learns a chunk from which only this text and fingerprint were read. Reading it again with
-   * another text and another obfuscation proves that the right strings were found: two JSON texts
-   * that differ within two strings differ in nothing else.
+   * Learns a chunk from which only this text and fingerprint were read. Reading the chunk again
+   * with another text and another obfuscation proves that the right strings were found: two JSON
+   * texts that differ within two strings differ in nothing else.
    */
   learn(json: string, { text, fingerprint }: OnlyText): void {
     if (this.#attempts >= ATTEMPTS_MAX || json.length > LEARNED_LENGTH_MAX) return;

@@ -15,7 +15,7 @@ export interface ReplyError {
   readonly retryAfterSeconds: number | null;
   /** True if the error is about the operator's account at the server, which no caller can mend. */
   readonly isOperators: boolean;
-  /** True if it refuses the operator's key or account, rather than a model or a rate. */
+  /** True if the error refuses the operator's key or account, rather than a model or a rate. */
   readonly isAccess: boolean;
   /** True if the server's rules for content refuse the request. */
   readonly isContentRefusal: boolean;

@@ -14,7 +14,7 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   "sharp left": "sharp left",
 };
 
-/** The instruction of a step: what to do, and onto which road. */
+/** The instruction of a step: the turn, and the road to turn onto. */
 export function instructionOf(maneuver: Json, road: string | null): string {
   const direction = lookUp(DIRECTIONS, maneuver.modifier) ?? "straight";
   const onto = road === null ? "" : ` onto ${road}`;

@@ -20,9 +20,9 @@ const MARKER_PIXELS = 6;
 const STYLE = /\{style\}|%7bstyle%7d/i;
 
 /**
- * TileServer GL. The base URL is that of a style, `…/styles/NAME`. If it contains `{style}` in
- * place of the name, the server must have styles named light and dark; otherwise the one style
- * counts as light.
+ * TileServer GL. The base URL is that of a style, `…/styles/NAME`. If the address contains
+ * `{style}` in place of the name, the server must have styles named light and dark; otherwise the
+ * one style counts as light.
  */
 export function tileServerGl(upstream: Upstream): Services {
   const { baseUrl } = upstream.server;

@@ -1,5 +1,5 @@
 // Sends one request to an upstream of maps, and reads its reply. Addresses contain coordinates,
-// queries and keys, so errors never contain any part of them, or of what the upstream says.
+// queries and keys, so errors never contain any part of them, or of the upstream's answer.
 
 import { OK } from "../../../../core/errors.ts";
 import { reportsFailure } from "../../../../upstream/reported-failure.ts";

@@ -1,5 +1,5 @@
 // Every provider that the configuration can name, over real HTTP, against servers that write its
-// form: what a caller gets and pays is the same whatever the form, whole or streamed. The table of
+// form: a caller's reply and cost are the same whatever the form, whole or streamed. The table of
 // docs/providers.md has a cell for each of these tests.
 
 import { beforeEach, describe, expect, test } from "bun:test";
@@ -100,7 +100,10 @@ async function askStream(call: UpstreamCall, kind: WireProvider): Promise<Caller
   return assembled(await Array.fromAsync(protocolOf(kind).stream(call)));
 }
 
-/** What the caller pays for: a provider that names no such part has it in the input. */
+/**
+ * The parts that the caller pays for: a provider that names no such part counts its tokens as
+ * input.
+ */
 function paid(kind: WireProvider, { usage }: WireAnswer) {
   const named = (part: keyof typeof usage) =>
     ALL_FORMS[kind].unnamed.includes(part) ? 0 : usage[part];
@@ -137,7 +140,7 @@ async function usagesOf(kind: WireProvider, answer: WireAnswer) {
   return [usage, batches.at(-1)?.usage ?? null];
 }
 
-/** Providers whose cache keeps what is written for five minutes. */
+/** Providers whose cache keeps entries for five minutes. */
 const SHORT_WRITES: ReadonlySet<WireProvider> = new Set(["anthropic", "amazon-bedrock"]);
 const WRITING = KINDS.filter((kind) => !ALL_FORMS[kind].unnamed.includes("cacheWrite"));
 

@@ -1,5 +1,5 @@
 // A hold for images and PDFs covers each usage that a provider may report for them, and each that
-// we count ourselves; a model gets only what it takes.
+// we count ourselves; a model gets only media that it takes.
 
 import { describe, expect, test } from "bun:test";
 import {

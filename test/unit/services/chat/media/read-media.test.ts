@@ -1,4 +1,4 @@
-// The media of a body: which URLs are taken, as which type, and what is refused by name.
+// The media of a body: the URLs that are taken, their types, and refusals by name.
 
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../../src/core/errors.ts";

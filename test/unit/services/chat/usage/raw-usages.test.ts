@@ -17,7 +17,7 @@ import { anyRows } from "../../../core/price-samples.ts";
 import { type Reader, readerOf } from "./vector.ts";
 import type { Json } from "./vector-form.ts";
 
-/** Mostly counts, and now and then what no count is. */
+/** Mostly counts, and now and then a value that is no count. */
 const upTo = (max: number) =>
   fc.oneof(
     { weight: 24, arbitrary: fc.nat({ max }) },

@@ -1,4 +1,4 @@
-// The prices of a vector, and what they make of a usage, in the names that vectors have.
+// The prices of a vector, and the cost that they make of a usage, in the names that vectors have.
 
 import { type Prices, pricesOf } from "../../../../../src/core/money/call-cost.ts";
 import type { PicoUsd } from "../../../../../src/core/money/money.ts";

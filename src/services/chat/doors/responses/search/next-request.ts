@@ -1,11 +1,12 @@
-// Builds the request of the next round: what the model said, and what its searches found.
+// Builds the request of the next round: the earlier one with the model's output and the results of
+// its searches.
 
 import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
 import type { ChatRequest } from "../../../protocols/provider.ts";
 import type { RoundReply } from "./round-reply.ts";
 import { SEARCH_NAME, type Searched } from "./search-words.ts";
 
-/** The request with what the model said, and what its searches found. */
+/** The request with the model's output and the results of its searches. */
 export function nextRequest(
   request: ChatRequest,
   reply: RoundReply,

@@ -1,5 +1,5 @@
-// The reply of one round of a response with searches: what the next request says that the model
-// said, for servers of chat's form and of the form of Responses.
+// The reply of one round of a response with searches: the model's output as the next request
+// repeats it, for servers of chat's form and of the form of Responses.
 
 import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
 import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
@@ -12,7 +12,7 @@ import { SEARCH_NAME } from "./search-words.ts";
 export class RoundReply {
   #text = "";
   #reasoning = "";
-  /** By their indexes, some of which a server may leave out. */
+  /** Tool calls by their indexes, some of which a server may leave out. */
   readonly #calls: ToolCall[] = [];
   /** The items of a server of the same form; null if another one answered. */
   #items: Json[] | null = null;

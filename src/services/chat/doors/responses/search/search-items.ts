@@ -1,5 +1,5 @@
 // Turns the calls of the function for search, in the events of a response, into items and events of
-// OpenAI's `web_search_call`, and annotates the texts that cite what was found.
+// OpenAI's `web_search_call`, and annotates the texts that cite results.
 
 import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
 import type { ResponseEvent } from "../response-output.ts";

@@ -1,4 +1,5 @@
-// The words between a model and its searches: the function that it calls, and what it is told.
+// The words between a model and its searches: the function that the model calls, and the text of
+// the answer.
 
 import type { FoundPage } from "../../../../../calls/tool-search.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../../upstream/upstream-http.ts";
