@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { type NanoUsd, toDollars, usd } from "../src/core/money/money.ts";
+import { thrownMessage } from "../src/core/text/error-message.ts";
 import { GATEWAYS, type GatewayName, type SpendSource } from "./overspend/gateways.ts";
 import { MODEL, startModelServer } from "./overspend/model-server.ts";
 import { type NamedResult, runOwnTrials } from "./overspend/own-run.ts";
@@ -148,6 +149,6 @@ async function main(): Promise<boolean> {
 try {
   process.exit((await main()) ? 0 : 1);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(thrownMessage(error));
   process.exit(2);
 }

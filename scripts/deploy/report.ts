@@ -1,6 +1,8 @@
 // The output of `npm run deploy:check`: a line for each thing that it saw, and the words of each
 // refusal.
 
+import { thrownMessage } from "../../src/core/text/error-message.ts";
+
 export class Report {
   #failed = 0;
 
@@ -38,7 +40,7 @@ export class Report {
       this.ok(`${what}${typeof seen === "string" ? `: ${seen}` : ""} (${seconds} s)`);
       return true;
     } catch (error) {
-      this.fail(what, error instanceof Error ? error.message : String(error));
+      this.fail(what, thrownMessage(error));
       return false;
     }
   }

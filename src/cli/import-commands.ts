@@ -18,6 +18,7 @@ import { type ImportCounts, previewImport, runImport } from "../annexes/imports/
 import type { Scope } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { type NanoUsd, toJsonNumber } from "../core/money/money.ts";
+import { thrownMessage } from "../core/text/error-message.ts";
 import { textOfBytes } from "../core/text/text-bytes.ts";
 import {
   ForeignDatabaseError,
@@ -136,7 +137,7 @@ export const importCommands: readonly Command[] = [liteLlm, oneApi, customers];
 
 async function csvTextOf(path: string): Promise<string> {
   const bytes = await readFile(path).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownMessage(error);
     throw new UsageError(`FILE cannot be read: ${reason}`);
   });
   if (!isUtf8(bytes)) throw new UsageError(`${path} is not UTF-8: save it as CSV in UTF-8`);

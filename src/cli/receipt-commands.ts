@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
 import type { PublicJwk } from "../core/receipts/receipt-keys.ts";
+import { thrownMessage } from "../core/text/error-message.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
 /** How a command checks one kind of signed document. */
@@ -42,7 +43,7 @@ export function verifyCommand({ name, summary, verify }: Verifying): Command {
           return { json: { valid: true, claims }, text };
         } catch (error) {
           if (error instanceof UsageError) throw error;
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = thrownMessage(error);
           return { json: { valid: false, reason }, text: `Not valid: ${reason}`, failed: true };
         }
       };

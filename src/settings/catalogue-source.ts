@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import type { Log } from "../core/log.ts";
+import { thrownMessage } from "../core/text/error-message.ts";
 import { markedEncoding, textOfBytes } from "../core/text/text-bytes.ts";
 import { LocalModels, type Probe } from "../services/chat/protocols/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
@@ -280,7 +281,7 @@ async function readCatalogue(path: string, env: Environment): Promise<Catalogue>
 /** The text of a configuration file. @throws CatalogueError if it cannot be read */
 export async function readConfiguration(path: string): Promise<string> {
   const bytes = await readFile(path).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownMessage(error);
     throw new CatalogueError(path, { line: null, problem: `it cannot be read: ${reason}` });
   });
   if (bytes.byteLength > FILE_BYTES_MAX) {

@@ -5,6 +5,7 @@ import { checkNetworks } from "../core/access/networks.ts";
 import { type NanoUsd, type PicoUsd, price, usd } from "../core/money/money.ts";
 import { isRedisSocket, parseRedisSocket } from "../core/redis-socket.ts";
 import type { SecretList } from "../core/secrets.ts";
+import { thrownMessage } from "../core/text/error-message.ts";
 import { asciiDomain } from "../core/text/mail-address.ts";
 import { parseRelay, type RelayAddress } from "../services/mail/smtp-relay.ts";
 import type { Kind } from "./environment.ts";
@@ -115,7 +116,7 @@ export const addresses: Kind<readonly string[]> = {
     try {
       checkNetworks(given);
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = thrownMessage(error);
       throw new RangeError(`must be addresses and CIDR blocks (${problem})`);
     }
     return Object.freeze(given);

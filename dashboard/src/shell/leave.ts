@@ -3,6 +3,7 @@
 // the figures and new keys that it has shown.
 
 import { useEffect } from "react";
+import { thrownMessage } from "../../../src/core/text/error-message.ts";
 import { signOut } from "../api/auth.ts";
 import { RequestError } from "../api/client.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
@@ -30,7 +31,7 @@ export async function leave(): Promise<void> {
   try {
     await signOut();
   } catch (error) {
-    if (!hasEnded(error)) return say(error instanceof Error ? error.message : String(error));
+    if (!hasEnded(error)) return say(thrownMessage(error));
   }
   go(SIGN_IN);
 }

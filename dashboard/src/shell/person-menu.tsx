@@ -3,6 +3,7 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import type { ReactNode } from "react";
 import { LANGUAGES, type Language } from "../../../src/core/languages.ts";
+import { thrownMessage } from "../../../src/core/text/error-message.ts";
 import { changeLanguage } from "../api/people.ts";
 import { IS_OPERATORS } from "../api/queries.ts";
 import { OFFERED, showIn } from "../language.ts";
@@ -18,7 +19,7 @@ function LanguageItems() {
     try {
       await changeLanguage(chosen);
     } catch (error) {
-      return say(error instanceof Error ? error.message : String(error));
+      return say(thrownMessage(error));
     }
     showIn(chosen);
   };

@@ -13,6 +13,7 @@ import {
   usd,
   ZERO,
 } from "../../core/money/money.ts";
+import { thrownMessage } from "../../core/text/error-message.ts";
 import { PROVIDER_KINDS, PROVIDERS } from "../../payments/providers.ts";
 import { auditAccount } from "../operation/audit-command.ts";
 import { checkFolder, checkStores, writeBackup } from "../operation/backup-commands.ts";
@@ -132,7 +133,7 @@ async function untilStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T> 
 }
 
 function thrown(error: unknown): Outcome {
-  return { verdict: "failed", words: error instanceof Error ? error.message : String(error) };
+  return { verdict: "failed", words: thrownMessage(error) };
 }
 
 /** Fails with all faults; without a fault it is a pass. */

@@ -1,5 +1,6 @@
 // The command of `--kill`, which kills a process of the installation in the middle of a race.
 
+import { thrownMessage } from "../../core/text/error-message.ts";
 import type { Outcome } from "./drill-report.ts";
 
 /** The answer at which the command runs. */
@@ -49,7 +50,7 @@ export class KillCommand {
           : `was ended by ${signalCode}; it may take ${this.waitMs / 1_000} s`;
       return { verdict: "failed", words: `It ${end}: ${command}` };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = thrownMessage(error);
       return { verdict: "failed", words: `It could not be run (${reason}): ${command}` };
     }
   }

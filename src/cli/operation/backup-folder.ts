@@ -9,6 +9,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { AdministrationError } from "../../core/errors.ts";
+import { thrownMessage } from "../../core/text/error-message.ts";
 
 const MANIFEST = "manifest.json";
 const FORMAT = 1;
@@ -163,7 +164,7 @@ async function damageOf(folder: string, name: string, expected: TableFile): Prom
     if (sha256 === expected.sha256) return null;
     return `the file of ${name} was changed: it has ${rows} rows, and had ${expected.rows}`;
   } catch (error) {
-    return `the file of ${name} cannot be read: ${error instanceof Error ? error.message : error}`;
+    return `the file of ${name} cannot be read: ${thrownMessage(error)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageWithCause } from "../../core/text/error-message.ts";
 import { isUnknownName } from "../../store/servers/sql-errors.ts";
 import { storeAway } from "../../store/servers/store-away.ts";
 import { platformFetch } from "../../upstream/open-fetch.ts";
@@ -56,8 +57,7 @@ function reasonOf(error: unknown): string {
   const away = storeAway(error);
   if (away !== null) return away.words;
   if (isUnknownName(error)) return "can be read after farebox migrate";
-  const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  return cause instanceof Error ? `${message} (${cause.message})` : message;
+  return messageWithCause(error);
 }
 
 const MARKS = { ok: "ok", warning: "WARNING", problem: "PROBLEM" } as const;

@@ -11,6 +11,7 @@ import {
   voucherLink,
 } from "../../core/access/voucher-codes.ts";
 import { toDecimal, toJsonNumber } from "../../core/money/money.ts";
+import { thrownMessage } from "../../core/text/error-message.ts";
 import { listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
 import { notedChanges } from "../noted.ts";
@@ -155,7 +156,7 @@ async function writeNew(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { flag: "wx", mode: OWNER_ONLY });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownMessage(error);
     throw new UsageError(`--out must be a new file that can be written: ${reason}`);
   }
 }

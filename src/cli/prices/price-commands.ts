@@ -16,6 +16,7 @@ import {
   unknownModels,
 } from "../../annexes/prices/price-proposals.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
+import { thrownMessage } from "../../core/text/error-message.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import {
   configurationChanges,
@@ -148,7 +149,7 @@ async function readLists({ files, names }: Sources, nowMs: number): Promise<Pric
 
 async function bytesOf(path: string): Promise<Uint8Array> {
   return await readFile(path).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownMessage(error);
     throw new UsageError(`--file ${path} cannot be read: ${reason}`);
   });
 }

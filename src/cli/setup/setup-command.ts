@@ -4,6 +4,7 @@
 
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { thrownMessage } from "../../core/text/error-message.ts";
 import { parseSignInAddress } from "../../core/text/mail-address.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import { ABSENT, readConfiguration, stampOf } from "../../settings/catalogue-source.ts";
@@ -225,7 +226,7 @@ async function answersIn(
     if ((mode & 0o077) !== 0) say(`${path} can be read by others: chmod 600 keeps its secrets.`);
     return value as Record<string, string>;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownMessage(error);
     throw new UsageError(`--answers ${path} cannot be read: ${reason}`);
   }
 }

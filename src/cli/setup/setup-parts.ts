@@ -1,6 +1,7 @@
 // The parts of `farebox setup` about the brand, the public address, payments and mail. Each key is
 // checked with one call before anything is written.
 
+import { messageWithCause } from "../../core/text/error-message.ts";
 import { PROVIDERS } from "../../payments/providers.ts";
 import { greetRelay } from "../../services/mail/providers/relay-check.ts";
 import { loadMailConfig, loadPaymentConfig } from "../../settings/config.ts";
@@ -107,8 +108,7 @@ async function stripeProblem(draft: Draft, now: () => number): Promise<string | 
     const provider = PROVIDERS[config.kind].open({ ...config, now });
     for await (const _ of provider.listEvents(new Date(now()))) break;
   } catch (error) {
-    const { message, cause } = error instanceof Error ? error : new Error(String(error));
-    return cause instanceof Error ? `${message} (${cause.message})` : message;
+    return messageWithCause(error);
   }
   draft.findings.push("Stripe takes the key");
   return null;

@@ -2,6 +2,7 @@
 
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { thrownMessage } from "../../core/text/error-message.ts";
 import { UsageError } from "../command.ts";
 
 /** Checks a file that may be missing, as may its folder. @throws UsageError with the reason */
@@ -10,7 +11,7 @@ export async function checkWritable(path: string): Promise<void> {
     if ((await isFolder(path)) === true) throw new Error("it is a folder");
     await checkFolder(dirname(resolve(path)));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownMessage(error);
     throw new UsageError(`${path} cannot be written: ${reason}. Nothing was changed`);
   }
 }

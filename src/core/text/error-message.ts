@@ -8,3 +8,15 @@ export function messageOf(error: Error): string {
   const why = error.cause instanceof Error ? error.cause.message : "it failed";
   return `${why}, in the statement: ${error.query}`;
 }
+
+/** The message of whatever was thrown. */
+export function thrownMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The message of whatever was thrown, with the one of its cause in brackets. */
+export function messageWithCause(error: unknown): string {
+  const message = thrownMessage(error);
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}

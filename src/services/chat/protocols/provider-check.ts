@@ -2,6 +2,7 @@
 // right. A cloud without such a list is asked for a model that does not exist. Nothing is bought.
 
 import { OK } from "../../../core/errors.ts";
+import { thrownMessage } from "../../../core/text/error-message.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
@@ -77,7 +78,7 @@ export async function checkProvider(
     if (typeof check === "function") return await askCloud(provider, check(deps.now), deps);
     return await askForList(provider, check, deps);
   } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+    return { ok: false, problem: thrownMessage(error) };
   }
 }
 

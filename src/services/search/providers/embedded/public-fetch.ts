@@ -3,6 +3,7 @@
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
+import { thrownMessage } from "../../../../core/text/error-message.ts";
 import { askPublic, type PinnedTarget, type Resolve } from "../../../../upstream/public-address.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import { exchange, type Fetch, giveUpBody, readBytes } from "../../../../upstream/upstream-http.ts";
@@ -45,7 +46,7 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
     }
   } catch (error) {
     if (error instanceof FetchFailure) throw error;
-    throw new FetchFailure(error instanceof Error ? error.message : String(error));
+    throw new FetchFailure(thrownMessage(error));
   } finally {
     limit.end();
   }
