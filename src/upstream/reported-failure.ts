@@ -1,7 +1,7 @@
 // Recognises replies with status 200 that report a failure (D-608). Such a reply must not look like
 // "nothing found".
 
-import { isObject } from "./upstream-http.ts";
+import { isObject } from "../core/text/json.ts";
 
 /** The members that describe a failure; null, false and empty values describe none. */
 const MESSAGES = ["error", "errors", "error_code", "detail", "detailedError"] as const;

@@ -32,13 +32,6 @@ export interface UpstreamInit {
   readonly account?: string | undefined;
 }
 
-/** A JSON object from an upstream, not checked yet. */
-export type Json = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 export interface UpstreamRequest {
   readonly fetch: Fetch;
   readonly url: string;
@@ -230,15 +223,6 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new RouteFailure("The server sent something that is not JSON");
-  }
-}
-
-/** Parses the JSON of an error; null for any other text. */
-export function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

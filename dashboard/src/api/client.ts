@@ -1,5 +1,6 @@
 // Requests to this server: JSON in, JSON out, and every refusal as one kind of error.
 
+import { isObject } from "../../../src/core/text/json.ts";
 import { t } from "../texts.ts";
 
 interface Refusal {
@@ -72,8 +73,8 @@ async function refusalOf(response: Response): Promise<RequestError> {
   const retry = response.headers.get("retry-after") ?? response.headers.get("x-retry-after");
   const requestId = response.headers.get("x-request-id");
   const body: unknown = await response.json().catch(() => null);
-  const outer = isRecord(body) ? body : {};
-  const error = isRecord(outer.error) ? outer.error : outer;
+  const outer = isObject(body) ? body : {};
+  const error = isObject(outer.error) ? outer.error : outer;
   const code = typeof error.code === "string" ? error.code : `http_${response.status}`;
   const message =
     typeof error.message === "string"
@@ -82,10 +83,6 @@ async function refusalOf(response: Response): Promise<RequestError> {
   const seconds = retry === null ? null : Number(retry);
   const { status } = response;
   return new RequestError(message, { status, code, requestId, retryAfterSeconds: seconds });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function json<T>(response: Response): Promise<T> {

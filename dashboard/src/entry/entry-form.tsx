@@ -3,6 +3,7 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useRouterState, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { textOrEmpty } from "../../../src/core/text/json.ts";
 import type { SignInReply } from "../api/auth.ts";
 import { RequestError } from "../api/client.ts";
 import { queryClient } from "../api/queries.ts";
@@ -52,8 +53,7 @@ function refusal(error: Error): string {
 /** A field of the address, such as the token of a link. */
 export function useAddressField(name: string): string {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
-  const value = search[name];
-  return typeof value === "string" ? value : "";
+  return textOrEmpty(search[name]);
 }
 
 /** The text behind the `#`, which browsers send to no server. Sign-in keeps it. */

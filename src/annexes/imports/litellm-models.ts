@@ -1,6 +1,7 @@
 // Plans the models of LiteLLM's database: each deployment is a route, with the prices that are
 // stored with it. The prices built into LiteLLM are not in the database.
 
+import { isObject, type Json } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import { isSealed, type Unseal } from "./litellm-secrets.ts";
 import {
@@ -37,8 +38,6 @@ const OPENAI_PROVIDERS: Readonly<Record<string, string>> = {
   xai: "https://api.x.ai/v1",
 };
 const ENVIRONMENT = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]{0,127})$/;
-
-type Params = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the catalogue of their models, and notes on models that are left out. `unseal` is null
@@ -90,7 +89,7 @@ function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added
 }
 
 /** Returns the parameters with their texts opened, or why they cannot be opened. */
-function unsealed(params: Params, unseal: Unseal | null): Params | string {
+function unsealed(params: Json, unseal: Unseal | null): Json | string {
   const opened: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
     const text = typeof value === "string" ? (unseal?.(value) ?? null) : null;
@@ -105,7 +104,7 @@ function unsealed(params: Params, unseal: Unseal | null): Params | string {
 }
 
 function targetOf(
-  params: Params,
+  params: Json,
 ): { readonly model: string; readonly server: ForeignServer } | string {
   const full = foreignText(params.model) ?? "";
   const custom = foreignText(params.custom_llm_provider);
@@ -138,14 +137,14 @@ const PRICES = {
  * The names of prices for long prompts, requests and the like, which a note mentions: no route has
  * them.
  */
-function otherPricesOf(fields: Params): string[] {
+function otherPricesOf(fields: Json): string[] {
   const read: readonly string[] = Object.values(PRICES);
   return Object.keys(fields)
     .filter((name) => /_cost(_|$)/.test(name) && !read.includes(name))
     .filter((name) => Number(fields[name] ?? 0) !== 0);
 }
 
-function pricesOf(params: Params, info: Params): PlannedModel["pricing"][0] | null {
+function pricesOf(params: Json, info: Json): PlannedModel["pricing"][0] | null {
   const price = (name: string) => pricePerMillion(params[name] ?? info[name]);
   const [input, output] = [price(PRICES.input), price(PRICES.output)];
   if (input === null || output === null) return null;
@@ -157,8 +156,6 @@ function pricesOf(params: Params, info: Params): PlannedModel["pricing"][0] | nu
   };
 }
 
-function objectOf(value: unknown): Params {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Params)
-    : {};
+function objectOf(value: unknown): Json {
+  return isObject(value) ? value : {};
 }

@@ -3,6 +3,7 @@
 
 import type { ModelPatterns } from "../../core/access/key-limits.ts";
 import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.ts";
+import { jsonOrNull } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
 import { liteLlmCatalogue } from "./litellm-models.ts";
@@ -12,7 +13,6 @@ import {
   foreignText,
   foreignUsd,
   isSet,
-  jsonValue,
   nameFrom,
   type PlannedAccount,
   type PlannedBudget,
@@ -346,14 +346,14 @@ function windowsOf(row: ForeignRow): BudgetWindow[] {
 
 /** Some releases of LiteLLM store the list as a text in its JSON. */
 function budgetLimitsOf({ budget_limits: limits }: ForeignRow): readonly unknown[] {
-  const list = typeof limits === "string" ? jsonValue(limits) : limits;
+  const list = typeof limits === "string" ? jsonOrNull(limits) : limits;
   return Array.isArray(list) ? list : [];
 }
 
 /** Whether a value of a column is none: LiteLLM stores empty objects and lists for that, too. */
 function isNoLimit(value: unknown): boolean {
   if ((value ?? null) === null) return true;
-  const limit = typeof value === "string" ? jsonValue(value) : value;
+  const limit = typeof value === "string" ? jsonOrNull(value) : value;
   return typeof limit === "object" && limit !== null && Object.keys(limit).length === 0;
 }
 

@@ -7,6 +7,7 @@ import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
 import { addressesFrom, CONTROL_CHARACTERS } from "../../core/text/field-rules.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
+import { isObject, type Json, jsonOrNull } from "../../core/text/json.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 
 export interface PlannedBudget {
@@ -256,19 +257,7 @@ export function sharedEmails(accounts: readonly PlannedAccount[]): string[] {
 }
 
 /** The object in a JSON text; an empty one for anything else. */
-export function jsonObject(text: string | null | undefined): Readonly<Record<string, unknown>> {
-  const value = jsonValue(text ?? "{}");
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
-}
-
-/** The value of a JSON text; null for any other text. */
-export function jsonValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+export function jsonObject(text: string | null | undefined): Json {
+  const value = jsonOrNull(text ?? "{}");
+  return isObject(value) ? value : {};
 }

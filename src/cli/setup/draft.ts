@@ -5,10 +5,10 @@ import { isDeepStrictEqual } from "node:util";
 import { withEdits } from "../../annexes/prices/apply-edits.ts";
 import type { PriceEdit } from "../../annexes/prices/price-merge.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
+import { isObject } from "../../core/text/json.ts";
 import type { Catalogue } from "../../settings/catalogue.ts";
 import { CatalogueError, parseCatalogue, parseShared } from "../../settings/catalogue-file.ts";
 import { type Environment, secretOf } from "../../settings/environment.ts";
-import { isObject } from "../../upstream/upstream-http.ts";
 
 /** The file of an installation that sells nothing yet. */
 const EMPTY = `{

@@ -5,6 +5,7 @@ import { keyVariableOf } from "../../annexes/imports/plan.ts";
 import { PACKAGE_LISTS, readPackageList } from "../../annexes/prices/package-lists.ts";
 import { additions, type ChatFile } from "../../annexes/prices/price-proposals.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
+import { isObject } from "../../core/text/json.ts";
 import {
   DEFAULT_PRESET,
   PRESET_NAMES,
@@ -13,7 +14,6 @@ import {
 } from "../../services/chat/models/provider-presets.ts";
 import { checkProvider } from "../../services/chat/protocols/provider-check.ts";
 import type { Fetch } from "../../upstream/upstream-http.ts";
-import { isObject } from "../../upstream/upstream-http.ts";
 import { type Asker, providerAnswer } from "./asker.ts";
 import type { Draft } from "./draft.ts";
 import { quotable } from "./env-file.ts";
@@ -59,7 +59,7 @@ function presetsIn(text: string): PresetName[] {
     });
 }
 
-interface Context {
+interface ProviderSetup {
   readonly draft: Draft;
   readonly deps: ProviderDeps;
 }
@@ -68,8 +68,8 @@ interface Context {
  * Asks for the address and the key until one call shows that they work. False if the person gives
  * none: then the provider stays as it is.
  */
-async function askServer(name: PresetName, asker: Asker, context: Context): Promise<boolean> {
-  const { draft } = context;
+async function askServer(name: PresetName, asker: Asker, setup: ProviderSetup): Promise<boolean> {
+  const { draft } = setup;
   const before = draft.snapshot();
   const isNew = draft.at("providers", name) === undefined;
   for (;;) {
@@ -79,7 +79,7 @@ async function askServer(name: PresetName, asker: Asker, context: Context): Prom
       asker.refuse(missing, `is needed; ${name} stays as it is`);
       return false;
     }
-    const problem = await problemOf(name, context);
+    const problem = await problemOf(name, setup);
     if (problem === null) return true;
     if (!isNew && before.isKept("providers", name, "base_url")) {
       keep(asker, draft, `${name}: ${problem}`);
@@ -123,7 +123,7 @@ async function askAccess(name: PresetName, asker: Asker, draft: Draft): Promise<
 }
 
 /** Asks the server for its models, which costs nothing. Null if the server answers. */
-async function problemOf(name: PresetName, { draft, deps }: Context): Promise<string | null> {
+async function problemOf(name: PresetName, { draft, deps }: ProviderSetup): Promise<string | null> {
   const provider = draft.catalogue().providers.get(name);
   if (provider === undefined) throw new Error(`The configuration lost the provider ${name}`);
   const { kind } = provider;
@@ -139,7 +139,7 @@ async function problemOf(name: PresetName, { draft, deps }: Context): Promise<st
   return null;
 }
 
-async function askModels(name: PresetName, asker: Asker, { draft, deps }: Context) {
+async function askModels(name: PresetName, asker: Asker, { draft, deps }: ProviderSetup) {
   const path = ["providers", name, "markup_percent"];
   const current = textAt(draft, path);
   const markup = await asker.ask({
@@ -164,7 +164,11 @@ async function askModels(name: PresetName, asker: Asker, { draft, deps }: Contex
 }
 
 /** Adds models with the prices of the lists that ship. @throws RangeError */
-async function addModels(name: PresetName, text: string, { draft, deps }: Context): Promise<void> {
+async function addModels(
+  name: PresetName,
+  text: string,
+  { draft, deps }: ProviderSetup,
+): Promise<void> {
   const words = text.split(",").map((word) => word.trim());
   const { models, providers } = draft.catalogue();
   const wanted = [...new Set(words)].filter((word) => word !== "" && !models.has(word));

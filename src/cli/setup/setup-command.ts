@@ -5,6 +5,7 @@
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { thrownMessage } from "../../core/text/error-message.ts";
+import { isObject } from "../../core/text/json.ts";
 import { parseSignInAddress } from "../../core/text/mail-address.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import { ABSENT, readConfiguration, stampOf } from "../../settings/catalogue-source.ts";
@@ -15,7 +16,6 @@ import { hasOperator } from "../../store/people/known-people.ts";
 import { compareMigrations } from "../../store/servers/migrate.ts";
 import { storeAway } from "../../store/servers/store-away.ts";
 import { platformFetch } from "../../upstream/open-fetch.ts";
-import { isObject } from "../../upstream/upstream-http.ts";
 import { type NewFile, replaceAll } from "../accounts/key-file.ts";
 import { inviteOperator } from "../accounts/people-commands.ts";
 import {

@@ -4,6 +4,7 @@
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { ApiError } from "../../core/errors.ts";
+import { isObject } from "../../core/text/json.ts";
 import { oneOf, type TSchema } from "../schema.ts";
 
 /**
@@ -129,7 +130,7 @@ function furthest(error: ValueError): ValueError {
 function fitsForm(branch: TSchema, value: unknown): boolean {
   switch (branch.type) {
     case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
+      return isObject(value);
     case "array":
       return Array.isArray(value);
     case "integer":

@@ -1,6 +1,7 @@
 // Parses the text of a JSON body: here if that takes little time, otherwise in a thread (D-561).
 
 import { ApiError, type ErrorCode } from "../../core/errors.ts";
+import { isObject } from "../../core/text/json.ts";
 import type { TSchema } from "../schema.ts";
 import type { BodyShare } from "./body-shares.ts";
 import { checkJsonShape, type JsonShape } from "./json-shape.ts";
@@ -75,8 +76,7 @@ export function parseText(
   { keys }: JsonShape,
 ): unknown {
   const value = parseJson(text);
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (isArray ? !Array.isArray(value) : !isObject) {
+  if (isArray ? !Array.isArray(value) : !isObject(value)) {
     throw new ApiError("invalid_json", `The body must be a JSON ${isArray ? "array" : "object"}`);
   }
   if (text.includes("\\u") && SURROGATE.test(text)) refuseHalfPairs(value);

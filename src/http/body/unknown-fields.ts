@@ -2,6 +2,7 @@
 // learns their names: otherwise a misspelt field, or a field of another product, would be dropped
 // silently.
 
+import { isObject } from "../../core/text/json.ts";
 import type { TSchema } from "../schema.ts";
 
 /** At most this many names are reported; a body can have millions. */
@@ -111,8 +112,4 @@ function addUnless(isLeftOut: boolean, names: Set<string>, name: string): void {
 function isEmpty(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return value === null || value === undefined;
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

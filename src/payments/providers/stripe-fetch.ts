@@ -1,6 +1,8 @@
 // The HTTP under Stripe's client. The client accepts any JSON without an `error`, with any status,
 // and follows redirects, so answers of a proxy on the way must be refused here.
 
+import { isObject, jsonOrNull } from "../../core/text/json.ts";
+
 /**
  * `fetch` that fails for answers that Stripe never gives, as for a lost connection: a redirect, a
  * body that is no JSON object, an object without its kind under a status of 2xx, and an object
@@ -19,28 +21,11 @@ async function checkedFetch(
   const response = await fetch(url, { ...init, redirect: "error", keepalive: false });
   const { status, headers, ok } = response;
   const text = await response.text();
-  const body = objectOf(text);
-  const isStripes = ok ? typeof body?.object === "string" : isObject(body?.error);
+  const body = jsonOrNull(text);
+  const { object, error } = isObject(body) ? body : {};
+  const isStripes = ok ? typeof object === "string" : isObject(error);
   if (!isStripes) {
     throw new Error(`What was answered with status ${status} is not Stripe's`);
   }
   return new Response(text, { status, headers });
-}
-
-interface Body {
-  readonly object?: unknown;
-  readonly error?: unknown;
-}
-
-function objectOf(text: string): Body | null {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isObject(body) ? body : null;
-  } catch {
-    return null;
-  }
-}
-
-function isObject(value: unknown): value is Body {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

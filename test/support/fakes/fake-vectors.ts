@@ -1,6 +1,6 @@
 // Replies of servers for embeddings, ranks and moderations, in the forms in which they are sent.
 
-import type { Json } from "../../../src/upstream/upstream-http.ts";
+import type { Json } from "../../../src/core/text/json.ts";
 import type { WireReply } from "./wire/wire-server.ts";
 
 /** Numbers that 32-bit floats have exactly. */

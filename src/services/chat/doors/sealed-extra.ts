@@ -3,8 +3,8 @@
 // (D-677).
 
 import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../core/access/limits.ts";
+import { isObject, type Json, jsonOrNull } from "../../../core/text/json.ts";
 import { checkJsonShape } from "../../../http/body/json-shape.ts";
-import { isObject, type Json, jsonOrNull } from "../../../upstream/upstream-http.ts";
 
 /** Servers of Anthropic's form never see such a block. */
 const MARK = "farebox.1.";

@@ -2,12 +2,12 @@
 // API on the default port of a well-known server.
 
 import { OK } from "../../../core/errors.ts";
+import { isObject } from "../../../core/text/json.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
-  isObject,
   parseJson,
   readText,
   unreadFailure,

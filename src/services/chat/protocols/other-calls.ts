@@ -2,9 +2,10 @@
 // addresses, headers and errors (D-681).
 
 import { OK } from "../../../core/errors.ts";
+import { isObject } from "../../../core/text/json.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
-import { exchange, isObject, parseJson, readText } from "../../../upstream/upstream-http.ts";
+import { exchange, parseJson, readText } from "../../../upstream/upstream-http.ts";
 import type { OtherUse } from "../models/catalogue.ts";
 import { refuse } from "./openai/refuse-call.ts";
 import type { UpstreamCall } from "./protocol.ts";

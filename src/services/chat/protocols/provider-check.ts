@@ -3,12 +3,12 @@
 
 import { OK } from "../../../core/errors.ts";
 import { thrownMessage } from "../../../core/text/error-message.ts";
+import { isObject } from "../../../core/text/json.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
   giveUpBody,
-  isObject,
   parseJson,
   readText,
 } from "../../../upstream/upstream-http.ts";

@@ -1,7 +1,7 @@
 // Usage in Anthropic's Messages. The input excludes reads and writes of the cache.
 
 import type { PartCounts, Served } from "../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import {
   countIn,
   feesIn,

@@ -1,7 +1,7 @@
 // Usage in AWS Bedrock's Converse. The input excludes reads and writes of the cache, and the reply
 // names no model.
 
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import {
   countIn,
   differs,

@@ -1,7 +1,7 @@
 // Usage in Cohere's replies: chat, embed and rerank. Only billed units count: `tokens` has those of
 // a hidden template too, and cached tokens have no price of their own.
 
-import type { Json } from "../../../upstream/upstream-http.ts";
+import type { Json } from "../../../core/text/json.ts";
 import { countIn, feesIn, objectIn, plainUsage, type UsageForm } from "./reply-usage.ts";
 
 export interface LastOfCohere {

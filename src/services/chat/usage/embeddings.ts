@@ -1,6 +1,6 @@
 // Usage in replies with embeddings: OpenAI, Voyage, Gemini, Vertex and Titan. All tokens are input.
 
-import type { Json } from "../../../upstream/upstream-http.ts";
+import type { Json } from "../../../core/text/json.ts";
 import { countIn, listIn, objectIn, plainUsage, type UsageForm } from "./reply-usage.ts";
 
 export interface LastOfEmbeddings {

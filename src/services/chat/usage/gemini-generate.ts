@@ -2,7 +2,7 @@
 // prompt; thoughts, and the prompts of tools, are outside of the counts that they look part of.
 
 import type { PartCounts, Served } from "../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import {
   countIn,
   differs,

@@ -1,6 +1,6 @@
 // Usage in replies with images of OpenAI's models that bill by tokens.
 
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import { countIn, differs, plainUsage, type UsageForm } from "./reply-usage.ts";
 
 export interface LastOfImages {

@@ -3,7 +3,7 @@
 
 import { type NanoUsd, ofTicks, reportedUsd } from "../../../core/money/money.ts";
 import type { FeeCounts, PartCounts } from "../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import {
   countIn,
   differs,

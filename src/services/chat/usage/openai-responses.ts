@@ -1,7 +1,7 @@
 // Usage in OpenAI's Responses, also as xAI, Azure, OpenRouter and AWS send them.
 
 import type { FeeCounts, PartCounts } from "../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import { reportedCostOf } from "./openai-chat.ts";
 import {
   countIn,

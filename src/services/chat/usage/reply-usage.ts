@@ -12,7 +12,7 @@ import {
   type Tier,
   usageOf,
 } from "../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 
 /** A part of a reply that one model served. */
 export interface ReplyPiece extends BilledPiece {

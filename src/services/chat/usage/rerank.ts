@@ -1,6 +1,6 @@
 // Usage in replies with ranks by tokens: Together, Voyage. Cohere bills ranks by search units.
 
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import { countIn, plainUsage, type UsageForm } from "./reply-usage.ts";
 
 export interface LastOfRerank {

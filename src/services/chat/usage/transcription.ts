@@ -1,6 +1,6 @@
 // Usage in transcriptions of audio: by the second, or by tokens.
 
-import { isObject, type Json } from "../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../core/text/json.ts";
 import { countIn, differs, feesIn, plainUsage, type UsageForm } from "./reply-usage.ts";
 
 export interface LastOfTranscription {

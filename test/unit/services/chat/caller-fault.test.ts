@@ -2,9 +2,9 @@
 // other fault. Servers name the reason of a refusal in many forms.
 
 import { describe, expect, test } from "bun:test";
+import { jsonOrNull } from "../../../../src/core/text/json.ts";
 import { callerFault } from "../../../../src/services/chat/protocols/openai/caller-fault.ts";
 import { readError } from "../../../../src/services/chat/protocols/openai/reply-error.ts";
-import { jsonOrNull } from "../../../../src/upstream/upstream-http.ts";
 import { providerAt } from "../../../support/api/chat-routes.ts";
 
 const call = { provider: providerAt("http://nowhere.test/v1"), model: "m", publicId: "public" };

@@ -1,7 +1,7 @@
 // Turns the deltas of a reply into events of Messages: one block after the other, each with its
 // start, its deltas and its stop.
 
-import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";
 

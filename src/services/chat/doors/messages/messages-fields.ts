@@ -1,8 +1,8 @@
 // The fate of each part of a Messages body that is passed through to a server of the same form:
 // forwarded, set, or refused. Parts that are not listed here are named to the caller.
 
+import type { Json } from "../../../../core/text/json.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { isSealed } from "../sealed-extra.ts";
 import type { CountFields, MessagesFields, ToolFields } from "./messages-body.ts";
 

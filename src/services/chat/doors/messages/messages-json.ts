@@ -3,8 +3,8 @@
 import type { Settlement } from "../../../../../actors/account.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { cacheWriteTokens } from "../../../../core/money/usage.ts";
+import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import { onOneLine } from "../../../../http/sse.ts";
-import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatChoice, ChatDelta, ChatUsage } from "../../protocols/provider.ts";

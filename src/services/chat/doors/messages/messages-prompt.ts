@@ -1,8 +1,8 @@
 // Converts the conversation of a Messages body into the messages of a chat request: to count it,
 // and for servers that speak another form.
 
+import type { Json } from "../../../../core/text/json.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { type ContentPart, IMAGE_TYPES, type MediaPart } from "../../media/media-part.ts";
 import { readImage, readImageAddress, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
@@ -59,7 +59,7 @@ function userMessages(blocks: readonly UserBlock[], param: string): ChatMessage[
       const { tool_use_id, content, is_error } = block;
       const shown = resultParts(content ?? "", `${place}.content`);
       const media = shown.filter(({ type }) => type === "media");
-      const said = textOf(shown);
+      const said = joinedText(shown);
       const whole = said === "" && media.length > 0 ? SHOWN_BELOW : said;
       const text = is_error === true ? FAILED + whole : whole;
       results.push({ role: "tool", content: text, tool_call_id: tool_use_id });
@@ -68,10 +68,10 @@ function userMessages(blocks: readonly UserBlock[], param: string): ChatMessage[
   });
   if (parts.length === 0 && results.length > 0) return results;
   const hasMedia = parts.some(({ type }) => type === "media");
-  return [...results, { role: "user", content: hasMedia ? parts : textOf(parts) }];
+  return [...results, { role: "user", content: hasMedia ? parts : joinedText(parts) }];
 }
 
-function textOf(parts: readonly ContentPart[]): string {
+function joinedText(parts: readonly ContentPart[]): string {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.join(BLOCK_BREAK);
 }

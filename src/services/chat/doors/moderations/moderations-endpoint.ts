@@ -7,6 +7,7 @@ import { firstAnswer } from "../../../../calls/first-answer.ts";
 import { giveBack, release } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";
 import { ApiError, OK } from "../../../../core/errors.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
@@ -22,7 +23,6 @@ import {
   text,
 } from "../../../../http/schema.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { withinKey } from "../../allowed-models.ts";
 import { type ChatCatalogue, type ModelEntry, servedUse } from "../../models/catalogue.ts";
 import type { OtherCall } from "../../protocols/provider.ts";

@@ -1,7 +1,7 @@
 // Reads the text of a custom tool out of the arguments of the function that stands for it, piece by
 // piece: callers show an edit while it is written.
 
-import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import { CUSTOM_INPUT } from "./served-tools.ts";
 
 /** Before the text in the arguments: `{"input": "`. */

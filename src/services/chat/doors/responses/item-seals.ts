@@ -4,7 +4,7 @@
 import type { RandomBytes } from "../../../../core/ids.ts";
 import { openBytes, sealBytes } from "../../../../core/sealed.ts";
 import type { SecretList } from "../../../../core/secrets.ts";
-import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 
 /** The most bytes of an item in an id. Callers send each id again with every request. */
 export const SEALED_BYTES_MAX = 64 * 1024;

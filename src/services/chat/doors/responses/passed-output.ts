@@ -1,7 +1,7 @@
 // Keeps the events of a server in the order that clients need: an item begins before its deltas,
 // and every item that began also ends.
 
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { ResponseEvent } from "./response-output.ts";
 
 interface OpenItem {

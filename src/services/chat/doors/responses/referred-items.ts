@@ -1,8 +1,8 @@
 // Replaces references to items of earlier replies by the items themselves.
 
 import { Value } from "@sinclair/typebox/value";
+import type { Json } from "../../../../core/text/json.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { type ItemSeals, isSealedId, type SealedItems } from "./item-seals.ts";
 import { InputItem } from "./response-items.ts";
 import type { InputFields, ItemFields, ItemOf } from "./responses-body.ts";

@@ -3,8 +3,8 @@
 import type { Settlement } from "../../../../../actors/account.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { cacheWriteTokens } from "../../../../core/money/usage.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { OutputLimit } from "../../default-limit.ts";
 import { CONTENT_FILTER } from "../../protocols/openai/finish-reason.ts";

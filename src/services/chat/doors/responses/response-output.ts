@@ -1,7 +1,7 @@
 // Turns the deltas of a reply into items of a response and the events that build them: each item
 // with its start, its parts, its deltas and its end.
 
-import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";

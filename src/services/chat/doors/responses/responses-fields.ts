@@ -1,8 +1,8 @@
 // The fate of each top-level field of a Responses body that is passed through to a server of the
 // same form: forwarded, set, echoed to the caller alone, or refused.
 
+import type { Json } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { isSealed } from "../sealed-extra.ts";
 import type { ItemFields, ResponsesFields } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";

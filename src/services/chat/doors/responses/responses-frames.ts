@@ -2,8 +2,8 @@
 // has the whole response, and waits for the settlement, which it names in `svc` (D-687).
 
 import type { ApiError } from "../../../../core/errors.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { onOneLine } from "../../../../http/sse.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { LENGTH } from "../../protocols/openai/finish-reason.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import type { StreamEvent } from "../../stream-event.ts";

@@ -1,8 +1,8 @@
 // Converts the items of a Responses body into the messages of a chat request: to count them, and
 // for servers that speak another form.
 
+import type { Json } from "../../../../core/text/json.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { type Content, type ContentPart, contentText } from "../../media/media-part.ts";
 import { readImage, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
@@ -189,7 +189,7 @@ function toPart(part: Part, param: string): ContentPart {
       return readPdf({ url, fileName, param: `${param}.file_data` });
     }
     default:
-      return { type: "text", text: textOf(part) };
+      return { type: "text", text: partText(part) };
   }
 }
 
@@ -204,13 +204,13 @@ function plainText(content: PartsOf, param: string): string {
 function textsOf(content: PartsOf, param: string): readonly string[] {
   if (typeof content === "string") return [content];
   return content.map((part, index) => {
-    if (part.type !== "input_image" && part.type !== "input_file") return textOf(part);
+    if (part.type !== "input_image" && part.type !== "input_file") return partText(part);
     throw invalid(`${param}[${index}].type`, "must be a text: only users send images and files");
   });
 }
 
 type TextPart = Exclude<Part, { readonly type: "input_image" | "input_file" }>;
 
-function textOf(part: TextPart): string {
+function partText(part: TextPart): string {
   return part.type === "refusal" ? part.refusal : part.text;
 }

@@ -1,6 +1,6 @@
 // Gives the items of a reply ids that carry their content (item-seals.ts).
 
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { ItemSeals } from "./item-seals.ts";
 
 /** The beginning of an id by the kind of its item. */

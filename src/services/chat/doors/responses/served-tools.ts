@@ -2,8 +2,8 @@
 // a function with one text, and the tools of a namespace get names that say where they belong
 // (D-688).
 
+import type { Json } from "../../../../core/text/json.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { InputFields, ToolChoiceFields, ToolFields } from "./responses-body.ts";
 
 type Namespace = Extract<ToolFields, { readonly type: "namespace" }>;

@@ -1,8 +1,8 @@
 // The vectors in a server's reply, in the form that the caller asked for: numbers, or the bytes of
 // 32-bit floats in base64. A server may send either, whatever it was asked for.
 
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 export const ENCODINGS = ["float", "base64"] as const;
 export type Encoding = (typeof ENCODINGS)[number];

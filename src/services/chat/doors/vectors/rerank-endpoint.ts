@@ -2,6 +2,7 @@
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
@@ -16,7 +17,6 @@ import {
   whole,
 } from "../../../../http/schema.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { cohere } from "../../usage/cohere.ts";
 import { type ReplyUsage, SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import { rerank as rerankUsage } from "../../usage/rerank.ts";

@@ -2,10 +2,10 @@
 // servers know, and `svc` of the reply.
 
 import type { Settlement } from "../../../../../actors/account.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { copyJson } from "../../../../http/body/checks.ts";
 import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { svcOf } from "../../../../http/svc.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { type ModelEntry, modelNamed, type OtherUse } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { SvcMembers } from "../../served-model.ts";

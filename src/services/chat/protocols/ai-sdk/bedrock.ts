@@ -1,7 +1,7 @@
 // Models on Amazon Bedrock, by its Converse.
 
 import type { JSONValue } from "@ai-sdk/provider";
-import { isObject } from "../../../../upstream/upstream-http.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import { tierOf } from "../../request-tier.ts";
 import { bedrockConverse } from "../../usage/bedrock-converse.ts";
 import type { UpstreamCall } from "../protocol.ts";

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4FunctionTool,
   SharedV4Warning,
 } from "@ai-sdk/provider";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { REASONING_FIELD } from "../chat-extras.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import { ESSENTIAL_PARAMETERS, unsupported } from "../unsupported.ts";

@@ -3,11 +3,11 @@
 
 import { createSign } from "node:crypto";
 import { OK } from "../../../../core/errors.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
   exchange,
-  isObject,
   parseJson,
   readText,
   unreadFailure,

@@ -1,7 +1,7 @@
 // Gemini, at Google's API.
 
 import type { JSONValue } from "@ai-sdk/provider";
-import { isObject } from "../../../../upstream/upstream-http.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import { tierOf } from "../../request-tier.ts";
 import { geminiGenerate } from "../../usage/gemini-generate.ts";
 import type { UpstreamCall } from "../protocol.ts";

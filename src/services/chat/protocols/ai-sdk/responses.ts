@@ -1,6 +1,6 @@
 // OpenAI's Responses, for models that have no chat completions.
 
-import { isObject } from "../../../../upstream/upstream-http.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import { tierOf } from "../../request-tier.ts";
 import { openAiResponses } from "../../usage/openai-responses.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";

@@ -1,7 +1,7 @@
 // The interface between the one adapter for provider packages and the form of each provider.
 
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { RawUsageReader } from "./sdk-usage.ts";
 

@@ -9,8 +9,8 @@ import type {
   LanguageModelV4ToolCall,
 } from "@ai-sdk/provider";
 import type { ApiError } from "../../../../core/errors.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import { asServed, type RequestTier, tierOf } from "../../request-tier.ts";
 import type { RefusedCall } from "../openai/caller-fault.ts";
 import { readFinish } from "../openai/finish-reason.ts";

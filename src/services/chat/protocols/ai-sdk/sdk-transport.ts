@@ -3,16 +3,10 @@
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
+import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { TimeLimit } from "../../../../upstream/time-limit.ts";
-import {
-  brokenReply,
-  exchange,
-  isObject,
-  jsonOrNull,
-  readText,
-  tooLarge,
-} from "../../../../upstream/upstream-http.ts";
+import { brokenReply, exchange, readText, tooLarge } from "../../../../upstream/upstream-http.ts";
 import type { BodyReader, UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import { refuse } from "../openai/refuse-call.ts";
 import type { UpstreamCall } from "../protocol.ts";

@@ -2,7 +2,7 @@
 // from the bill, such as Cohere's.
 
 import type { LanguageModelV4FinishReason } from "@ai-sdk/provider";
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type { RequestTier } from "../../request-tier.ts";
 import type { ReplyUsage, SentCall, UsageForm } from "../../usage/reply-usage.ts";
 

@@ -2,7 +2,7 @@
 // the result of a tool. They travel in `extra_content` of the tool call (D-677).
 
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { ToolCall } from "../provider.ts";
 import type { SdkForm } from "./sdk-form.ts";
 

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
-import { jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { jsonOrNull } from "../../../../core/text/json.ts";
 import {
   base64Of,
   type Content,

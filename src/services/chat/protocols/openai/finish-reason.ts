@@ -1,6 +1,6 @@
 // Translates the words of servers for the end of a reply into those of OpenAI.
 
-import { isObject } from "../../../../upstream/upstream-http.ts";
+import { isObject } from "../../../../core/text/json.ts";
 
 /** The end of a reply in OpenAI's words, of which `tool_calls` follows from the reply itself. */
 export type ReplyEnd = "stop" | "length" | "content_filter";

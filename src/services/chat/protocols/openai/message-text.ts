@@ -1,6 +1,6 @@
 // Reads the texts of a message or delta, which servers send under several names and in parts.
 
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json, textOrEmpty } from "../../../../core/text/json.ts";
 import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
 import { textOfJson } from "./tool-calls.ts";
 
@@ -20,7 +20,7 @@ export function readContent({ content }: Json): string | null {
 /** The text with which the model refuses to answer, or null. */
 export function readRefusal({ content, refusal }: Json): string | null {
   const parts = Array.isArray(content) ? joined(content, (part) => part.refusal) : "";
-  return textOr(refusal) + parts || null;
+  return textOrEmpty(refusal) + parts || null;
 }
 
 /** The images of a message or delta; null if it has none that are whole. */
@@ -36,7 +36,7 @@ export function readImages({ images }: Json): readonly GivenImage[] | null {
 /** The reasoning of a message or delta, under any of the names that servers use. */
 export function readReasoning(from: Json): string {
   const { reasoning_content, reasoning, thinking, content, reasoning_details: details } = from;
-  const text = textOr(reasoning_content) || textOr(reasoning) || textOr(thinking);
+  const text = textOrEmpty(reasoning_content) || textOrEmpty(reasoning) || textOrEmpty(thinking);
   if (text !== "") return text;
   if (Array.isArray(content)) return joined(content, (part) => (isShown(part) ? "" : textIn(part)));
   return Array.isArray(details) ? joined(details, (part) => part.text ?? part.summary) : "";
@@ -52,7 +52,7 @@ export function hasReasoning(from: Json): boolean {
 /** The text of a part of reasoning; the text may be in parts again. */
 function textIn({ thinking, reasoning, text }: Json): string {
   const value = thinking ?? reasoning ?? text;
-  return Array.isArray(value) ? joined(value, (part) => part.text) : textOr(value);
+  return Array.isArray(value) ? joined(value, (part) => part.text) : textOrEmpty(value);
 }
 
 function isShown(part: unknown): boolean {
@@ -67,11 +67,7 @@ function isText({ type }: Json): boolean {
 function joined(parts: readonly unknown[], textOf: (part: Json) => unknown): string {
   let text = "";
   for (const part of parts) {
-    text += textOr(textOf(isObject(part) ? part : { type: "text", text: part }));
+    text += textOrEmpty(textOf(isObject(part) ? part : { type: "text", text: part }));
   }
   return text;
-}
-
-function textOr(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

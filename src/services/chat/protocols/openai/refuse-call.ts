@@ -1,8 +1,9 @@
 // Reads a server's refusal of a request: the fault of the caller, of the operator or of the server.
 
 import type { ApiError } from "../../../../core/errors.ts";
+import { jsonOrNull } from "../../../../core/text/json.ts";
 import { AccessFailure, RouteFailure } from "../../../../upstream/route-failure.ts";
-import { jsonOrNull, readRefusal, statusFailure } from "../../../../upstream/upstream-http.ts";
+import { readRefusal, statusFailure } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import { callerFault, type RefusedCall } from "./caller-fault.ts";
 import { codeOf, type ReplyError, readError } from "./reply-error.ts";

@@ -2,7 +2,7 @@
 // without parsing them. OpenAI's chunks also differ in their last member, `obfuscation`: random
 // characters that hide the length of the text from whoever watches the network.
 
-import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import type { ChatDelta } from "../provider.ts";
 import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
 

@@ -1,8 +1,8 @@
 // Reads the errors of model servers, which come in many forms: with an error status, as a whole
 // reply with status 200, or in the middle of a stream.
 
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { isFilled, reportsFailure } from "../../../../upstream/reported-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 /** An error of a server. */
 export interface ReplyError {

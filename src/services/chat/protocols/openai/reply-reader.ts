@@ -1,8 +1,8 @@
 // Reads the JSON of replies field by field, so that unknown fields never reach a caller. Translates
 // the habits of all servers into OpenAI's vocabulary, in streams and whole replies alike.
 
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
 import { type ReplyUsage, SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
 import type { ChatDelta, ChatUsage } from "../provider.ts";

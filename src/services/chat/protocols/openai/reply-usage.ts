@@ -7,7 +7,7 @@ import {
   usageOf,
   withOutput,
 } from "../../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { readChatUsage } from "../../usage/openai-chat.ts";
 import {
   isCount,

@@ -1,7 +1,8 @@
 // Converts the bytes of a streamed reply of an OpenAI-compatible server into batches.
 
+import { jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { brokenReply, jsonOrNull, tooLarge } from "../../../../upstream/upstream-http.ts";
+import { brokenReply, tooLarge } from "../../../../upstream/upstream-http.ts";
 import type { ChatBatch, ChatDelta } from "../provider.ts";
 import type { ReplyStream } from "../upstream-stream.ts";
 import { RepeatedChunk, textDelta } from "./repeated-chunk.ts";

@@ -2,8 +2,8 @@
 // index, by an id, by a name, or only by the order. Callers get indexes that we count (D-570).
 
 import { JSON_DEPTH_MAX, TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 const CALLS_MAX = 1024;
 /**

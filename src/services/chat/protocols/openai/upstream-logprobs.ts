@@ -1,6 +1,6 @@
 // Reads the log probabilities of output tokens in OpenAI's format, field by field.
 
-import { isObject } from "../../../../upstream/upstream-http.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import type { Logprobs, TokenLogprob } from "../provider.ts";
 
 /** The most alternatives in OpenAI's format. */

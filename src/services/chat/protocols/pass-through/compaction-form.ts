@@ -1,6 +1,6 @@
 // Compactions of OpenAI's Responses, passed through.
 
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { tierOf } from "../../request-tier.ts";
 import type { LastOfResponses } from "../../usage/openai-responses.ts";
 import type { UpstreamCall } from "../protocol.ts";

@@ -1,7 +1,7 @@
 // Anthropic's Messages, passed through.
 
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { anthropicMessages, type LastOfMessages } from "../../usage/anthropic-messages.ts";
 import { listIn, textIn } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";

@@ -1,6 +1,6 @@
 // The interface between the one pass-through and the forms that it passes.
 
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type { ProviderEntry } from "../../models/catalogue.ts";
 import type { SentCall, UsageForm } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";

@@ -1,7 +1,8 @@
 // Reads the bytes of a stream that is passed through: each event once, for its text and its usage.
 
+import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { brokenReply, isObject, jsonOrNull, tooLarge } from "../../../../upstream/upstream-http.ts";
+import { brokenReply, tooLarge } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
 import type { ReplyUsage, SentCall } from "../../usage/reply-usage.ts";
 import { chargedUsage, type Delivered } from "../openai/reply-usage.ts";

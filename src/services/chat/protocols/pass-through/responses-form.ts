@@ -1,7 +1,7 @@
 // OpenAI's Responses, passed through.
 
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { tierOf } from "../../request-tier.ts";
 import { type LastOfResponses, openAiResponses } from "../../usage/openai-responses.ts";
 import { listIn, SENT_PLAINLY } from "../../usage/reply-usage.ts";

@@ -1,6 +1,6 @@
 // Converts departures and journeys from MOTIS.
 
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type {
   DepartureAnswer,
   JourneyAnswer,

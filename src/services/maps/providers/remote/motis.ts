@@ -2,7 +2,7 @@
 // MOTIS 2.10 and later (openapi.yaml of motis-project/motis).
 
 import { type Box, distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { Place } from "../../parameters.ts";
 import type { LineAnswer, StopAnswer } from "../../transit-answers.ts";

@@ -1,8 +1,8 @@
 // Nominatim: names and addresses of OpenStreetMap. The base URL is the one before `/search`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";

@@ -1,7 +1,7 @@
 // Open-Meteo: the weather. The base URL is the one before `/v1/forecast`; units are its defaults.
 
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import { localTime, numberOf, objectOf, required, textOrNull, unreadable } from "./read.ts";

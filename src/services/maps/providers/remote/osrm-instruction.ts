@@ -1,6 +1,6 @@
 // OSRM describes a turn by a type and a direction; this file puts them into English words.
 
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { lookUp, numberOf } from "./read.ts";
 
 const DIRECTIONS: Readonly<Record<string, string>> = {

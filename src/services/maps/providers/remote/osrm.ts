@@ -1,8 +1,8 @@
 // OSRM: routes. One server has the network of one means of travel, whatever the address says. So
 // the base URL, the part before `/route`, either contains the placeholder {mode} or is for cars.
 
+import type { Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";

@@ -1,7 +1,7 @@
 // Converts elements of OpenStreetMap, as Overpass sends them, into answers.
 
 import { distance, type LineString, type Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { PoiAnswer } from "../../place-answers.ts";
 import type { ClosureAnswer, RoadAnswer, SpeedCameraAnswer } from "../../road-answers.ts";

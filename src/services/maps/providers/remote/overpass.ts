@@ -2,8 +2,8 @@
 // query never contains a caller's text: only numbers, and words from this file.
 
 import type { Area } from "../../../../annexes/atlas/geography.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject } from "../../../../upstream/upstream-http.ts";
 import { areaOf } from "../../actions.ts";
 import type { Services } from "../provider.ts";
 import { OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";

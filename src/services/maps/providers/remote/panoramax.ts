@@ -1,7 +1,7 @@
 // Panoramax: photographs of streets, as a STAC API. The base URL is the one before `/api/search`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { SitePicture } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import {

@@ -1,7 +1,7 @@
 // Photon: names and addresses of OpenStreetMap. The base URL is the one before `/api`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { Services, Unable } from "../provider.ts";

@@ -2,8 +2,8 @@
 // are dropped.
 
 import type { LineString, Position } from "../../../../annexes/atlas/geography.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 const ITEMS_MAX = 20_000;
 const POINTS_MAX = 100_000;

@@ -1,8 +1,8 @@
 // Tankerkoenig: prices of fuel in Germany. The base URL is the one before `/json/list.php`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { FuelStationAnswer } from "../../road-answers.ts";
 import type { Services } from "../provider.ts";
 import {

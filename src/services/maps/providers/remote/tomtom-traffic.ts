@@ -1,7 +1,7 @@
 // Converts incidents and flow from TomTom's Traffic API.
 
 import type { LineString, Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import type { ClosureAnswer, IncidentAnswer, TrafficStatusAnswer } from "../../road-answers.ts";
 import type { IncidentKind, RoadClass } from "../../vocabulary.ts";
 import {

@@ -1,8 +1,8 @@
 // TomTom: the traffic. The base URL is the one before `/traffic` and `/routing`.
 
 import { type Area, isInside, surfaceOf } from "../../../../annexes/atlas/geography.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
 import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";

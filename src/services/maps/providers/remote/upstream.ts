@@ -2,13 +2,13 @@
 // queries and keys, so errors never contain any part of them, or of the upstream's answer.
 
 import { OK } from "../../../../core/errors.ts";
+import { jsonOrNull } from "../../../../core/text/json.ts";
 import { reportsFailure } from "../../../../upstream/reported-failure.ts";
 import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
   exchange,
   type Fetch,
-  jsonOrNull,
   parseJson,
   readBytes,
   readRefusal,

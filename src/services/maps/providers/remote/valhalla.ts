@@ -1,8 +1,8 @@
 // Valhalla: routes, and the roads near a position. The base URL is the one before `/route`.
 
 import type { LineString, Position } from "../../../../annexes/atlas/geography.ts";
+import type { Json } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import type { Json } from "../../../../upstream/upstream-http.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
 import type { RoadAnswer, RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services, Unable } from "../provider.ts";

@@ -3,6 +3,7 @@
 import { createReadStream } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { plain } from "../../../../core/text/markdown-passages.ts";
 import { linesOfBytes, textOfBytes } from "../../../../core/text/text-bytes.ts";
 import { pageUrl } from "../clean-result.ts";
@@ -52,14 +53,9 @@ function lineDocument(
   return documentOf(url, { title, text: body }, { date, language: text("language") });
 }
 
-function objectOf(line: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+function objectOf(line: string): Json | null {
+  const value = jsonOrNull(line);
+  return isObject(value) ? value : null;
 }
 
 /** The texts and pages of a folder and its subfolders, under the URL at which they can be read. */

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { headingAnchor } from "../../../../core/text/heading-anchor.ts";
+import { isObject, type Json, textOrEmpty } from "../../../../core/text/json.ts";
 import { type GuideDocument, passagesOf, plain } from "../../../../core/text/markdown-passages.ts";
 import type { Progress } from "../../../../upstream/data-file.ts";
 import { documentOf, INDEX_FORMAT, type IndexDocument } from "./search-index.ts";
@@ -63,15 +64,17 @@ export function* shippedDocuments(
   }
 }
 
-function mdnDocument(page: Readonly<Record<string, unknown>>): IndexDocument | null {
-  const slug = text(page.slug);
+function mdnDocument(page: Json): IndexDocument | null {
+  const slug = textOrEmpty(page.slug);
   if (slug === "") return null;
   const url = new URL(slug.replaceAll("?", "%3F").replaceAll("#", "%23"), MDN_PAGES);
-  const kind = text(page["page-type"]);
+  const kind = textOrEmpty(page["page-type"]);
   const named = PLAIN_KINDS.has(kind) ? "" : `${kindOf(kind)}: `;
   const path = slug.replaceAll("_", " ").split("/").join(" › ");
-  const keywords = words(`${slug} ${text(page["short-title"])} ${text(page["browser-compat"])}`);
-  const given = { title: text(page.title), text: `${named}${path}`, keywords };
+  const keywords = words(
+    `${slug} ${textOrEmpty(page["short-title"])} ${textOrEmpty(page["browser-compat"])}`,
+  );
+  const given = { title: textOrEmpty(page.title), text: `${named}${path}`, keywords };
   return documentOf(url, given, { language: "en" });
 }
 
@@ -90,11 +93,11 @@ function words(names: string): string {
   return names.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[/_.]+/g, " ");
 }
 
-function featureDocument(key: string, feature: Readonly<Record<string, unknown>>): IndexDocument {
-  const title = `${text(feature.title)}: browser support`;
-  const categories = list(feature.categories).map(text).join(" ");
-  const keywords = `${text(feature.keywords).replaceAll(",", " ")} ${categories} caniuse`;
-  const given = { title, text: plain(text(feature.description)), keywords };
+function featureDocument(key: string, feature: Json): IndexDocument {
+  const title = `${textOrEmpty(feature.title)}: browser support`;
+  const categories = list(feature.categories).map(textOrEmpty).join(" ");
+  const keywords = `${textOrEmpty(feature.keywords).replaceAll(",", " ")} ${categories} caniuse`;
+  const given = { title, text: plain(textOrEmpty(feature.description)), keywords };
   return documentOf(new URL(key, CANIUSE_PAGES), given, { language: "en" });
 }
 
@@ -111,18 +114,14 @@ function documentationOf(document: GuideDocument, homepage: string): IndexDocume
   });
 }
 
-function readJson(project: string, name: string, file: string): Record<string, unknown> {
+function readJson(project: string, name: string, file: string): Json {
   return object(JSON.parse(readFileSync(join(project, "node_modules", name, file), "utf8")));
 }
 
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+function object(value: unknown): Json {
+  return isObject(value) ? value : {};
 }
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

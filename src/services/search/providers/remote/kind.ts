@@ -1,5 +1,6 @@
 // Defines a kind of search service by pure mappings of requests and replies.
 
+import { isObject } from "../../../../core/text/json.ts";
 import type { SearchField, SearchRequest } from "../provider.ts";
 
 /** A result as a server sent it, unchecked. */
@@ -148,8 +149,4 @@ function arrayAt(body: unknown, key: string): readonly unknown[] | null {
   if (!isObject(body)) return null;
   const list = body[key];
   return Array.isArray(list) ? list : null;
-}
-
-function isObject(item: unknown): item is Record<string, unknown> {
-  return typeof item === "object" && item !== null;
 }

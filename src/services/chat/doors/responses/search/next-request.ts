@@ -1,7 +1,7 @@
 // Builds the request of the next round: the earlier one with the model's output and the results of
 // its searches.
 
-import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../../core/text/json.ts";
 import type { ChatRequest } from "../../../protocols/provider.ts";
 import type { RoundReply } from "./round-reply.ts";
 import { SEARCH_NAME, type Searched } from "./search-words.ts";

@@ -1,7 +1,7 @@
 // The reply of one round of a response with searches: the model's output as the next request
 // repeats it, for servers of chat's form and of the form of Responses.
 
-import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
+import { isObject, type Json, textOrEmpty } from "../../../../../core/text/json.ts";
 import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
 import type { ToolCallPiece } from "../../../protocols/openai/tool-calls.ts";
 import { addTo } from "../../../protocols/openai/whole-reply.ts";
@@ -57,7 +57,7 @@ export class RoundReply {
   /** The reply as a message of chat. */
   get message(): ChatMessage {
     const calls = this.#allCalls;
-    const text = this.#items === null ? this.#text : this.#items.map(textOf).join("");
+    const text = this.#items === null ? this.#text : this.#items.map(messageText).join("");
     return {
       role: "assistant",
       content: text === "" ? null : text,
@@ -99,10 +99,10 @@ function callItem({ id, function: called }: ToolCall): Json {
   return { type: "function_call", call_id: id, ...called };
 }
 
-function textOf({ type, content }: Json): string {
+function messageText({ type, content }: Json): string {
   if (type !== "message" || !Array.isArray(content)) return "";
   return content
     .filter(isObject)
-    .map(({ text }) => (typeof text === "string" ? text : ""))
+    .map(({ text }) => textOrEmpty(text))
     .join("");
 }

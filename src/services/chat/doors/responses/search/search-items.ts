@@ -1,7 +1,7 @@
 // Turns the calls of the function for search, in the events of a response, into items and events of
 // OpenAI's `web_search_call`, and annotates the texts that cite results.
 
-import { isObject, type Json } from "../../../../../upstream/upstream-http.ts";
+import { isObject, type Json } from "../../../../../core/text/json.ts";
 import type { ResponseEvent } from "../response-output.ts";
 import type { SearchPlan } from "./search-plan.ts";
 import { citationsIn, SEARCH_NAME, type Searched } from "./search-words.ts";

@@ -2,7 +2,7 @@
 // the answer.
 
 import type { FoundPage } from "../../../../../calls/tool-search.ts";
-import { isObject, type Json, jsonOrNull } from "../../../../../upstream/upstream-http.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../../core/text/json.ts";
 
 /** The name of the function that stands for the tool. */
 export const SEARCH_NAME = "web_search";

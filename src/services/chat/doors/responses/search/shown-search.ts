@@ -1,5 +1,6 @@
 // Shows a model the searches of earlier replies again, as calls of the function that it knew.
 
+import { textOrEmpty } from "../../../../../core/text/json.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
 import { isSealed } from "../../sealed-extra.ts";
 import type { ItemFields, ItemOf } from "../responses-body.ts";
@@ -39,19 +40,15 @@ function callOf(
   { action, results }: ItemOf<"web_search_call">,
   call_id: string,
 ): readonly [ItemFields, ItemFields] {
-  const args = JSON.stringify({ query: textOf(action?.query) });
+  const args = JSON.stringify({ query: textOrEmpty(action?.query) });
   const pages = (results ?? []).map(({ title, url, snippet, date }) => ({
-    title: textOf(title),
-    url: textOf(url),
-    snippet: textOf(snippet),
-    date: textOf(date),
+    title: textOrEmpty(title),
+    url: textOrEmpty(url),
+    snippet: textOrEmpty(snippet),
+    date: textOrEmpty(date),
   }));
   return [
     { type: "function_call", call_id, name: SEARCH_NAME, arguments: args },
     { type: "function_call_output", call_id, output: toldOf(pages) },
   ];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

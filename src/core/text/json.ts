@@ -1,0 +1,22 @@
+// JSON whose shape nobody has checked yet.
+
+/** A JSON object, not checked yet. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is a text, otherwise an empty one. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The value of a JSON text; null for any other text. */
+export function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
