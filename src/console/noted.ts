@@ -10,7 +10,7 @@ import type { Transaction } from "../store/servers/transaction.ts";
 type PersonPart = Pick<PersonContext<ConsoleFrameDeps>, "person" | "client" | "deps">;
 
 /** `role` is the role by which the frame let the person in, if the change is about an account. */
-type Context = PersonPart & { readonly role?: Role };
+type ActingPerson = PersonPart & { readonly role?: Role };
 
 /** The person of a request, for a line of the activity. */
 export function actorOf({ person, client }: PersonPart): Actor {
@@ -23,7 +23,7 @@ export function actorOf({ person, client }: PersonPart): Actor {
  * change if the person has meanwhile lost the session, or the role by which the frame let them in
  * (D-522).
  */
-export function noted(context: Context, action: string, about: string): AlsoInTransaction {
+export function noted(context: ActingPerson, action: string, about: string): AlsoInTransaction {
   const write = alsoNoted(context, action, about);
   return async (tx, account) => {
     await requireSession(context, tx);
@@ -35,7 +35,7 @@ export function noted(context: Context, action: string, about: string): AlsoInTr
 /**
  * Writes only the line, about a consequence of a change or a change that can no longer be undone.
  */
-export function alsoNoted(context: Context, action: string, about: string): AlsoInTransaction {
+export function alsoNoted(context: ActingPerson, action: string, about: string): AlsoInTransaction {
   const at = new Date(context.deps.clock.now());
   return (tx, account) => {
     return recordActivity(tx, account, { actor: actorOf(context), action, about, at });
@@ -52,7 +52,7 @@ export async function requireSession(
 }
 
 async function requireRole(
-  { deps, person, role }: Context,
+  { deps, person, role }: ActingPerson,
   tx: Transaction,
   account: number,
 ): Promise<void> {

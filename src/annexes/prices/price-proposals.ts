@@ -46,15 +46,15 @@ export function proposals(
   });
 }
 
-interface Context {
+interface PriceSources {
   readonly configuration: PricedConfiguration;
   readonly lists: readonly PriceList[];
 }
 
-function proposalOf(model: ModelEntry, index: number, context: Context): Proposal {
-  const draft = new Draft(model, index, context);
+function proposalOf(model: ModelEntry, index: number, sources: PriceSources): Proposal {
+  const draft = new Draft(model, index, sources);
   const costs = model.routes.map((route, at): RouteCost => {
-    const provider = context.configuration.providers.get(route.provider);
+    const provider = sources.configuration.providers.get(route.provider);
     const markup = model.markupPercent ?? provider?.markupPercent;
     return { name: nameOf(route), rows: draft.buy(route, at), markup };
   });
@@ -82,12 +82,12 @@ class Draft {
   constructor(
     readonly model: ModelEntry,
     readonly index: number,
-    readonly context: Context,
+    readonly sources: PriceSources,
   ) {}
 
   /** The buying prices of a route after the change; null if they stay unknown. */
   buy(route: Route, at: number): readonly RowPrices[] | null {
-    const { configuration, lists } = this.context;
+    const { configuration, lists } = this.sources;
     const rows = route.buying?.rows ?? null;
     const name = nameOf(route);
     const found = crossCheck(lists, presetOf(configuration, route.provider), route.model);
@@ -103,7 +103,7 @@ class Draft {
   }
 
   #merged({ name, rows, at }: RouteAt, checked: Checked): readonly RowPrices[] | null {
-    const file = this.context.configuration.file.models[this.index]?.routes[at];
+    const file = this.sources.configuration.file.models[this.index]?.routes[at];
     const form = file?.buying === undefined ? "rows" : "bands";
     const field = form === "bands" ? "buying" : "buying_prices";
     const path = ["models", this.index, "routes", at, field];
@@ -126,7 +126,7 @@ class Draft {
       this.notes.push(`selling price: ${rule.reason}`);
       return;
     }
-    const isBands = this.context.configuration.file.models[this.index]?.pricing !== undefined;
+    const isBands = this.sources.configuration.file.models[this.index]?.pricing !== undefined;
     const form = isBands ? "bands" : "rows";
     const path = ["models", this.index, isBands ? "pricing" : "prices"];
     const merge = mergePrices({ rows, form, path }, rule.rows);
@@ -193,12 +193,12 @@ export function additions(
   return names.map((name, at) => additionOf(name, { configuration, lists, index: first + at }));
 }
 
-interface AdditionContext extends Context {
+interface AdditionSources extends PriceSources {
   /** The place of the new model. */
   readonly index: number;
 }
 
-function additionOf(name: string, { configuration, lists, index }: AdditionContext): Proposal {
+function additionOf(name: string, { configuration, lists, index }: AdditionSources): Proposal {
   const [provider = "", ...rest] = name.split("/");
   const model = rest.join("/");
   const proposal: Proposal = { model: name, edits: [], asks: [], blocks: [], notes: [] };

@@ -50,7 +50,7 @@ export function paymentPage(
   const said =
     problem === null
       ? ""
-      : `<p role="alert"><strong>${escapeHtml(textOf(problem, texts.problems))}</strong></p>`;
+      : `<p role="alert"><strong>${escapeHtml(wordsFor(problem, texts.problems))}</strong></p>`;
   const { cancel_url: cancel } = session;
   const back =
     typeof cancel === "string"
@@ -235,7 +235,7 @@ function consentOf({ custom_text: text }: SandboxObject, texts: SandboxTexts): s
   return version === undefined ? sent : texts.consents[version];
 }
 
-function textOf(code: string, known: Readonly<Record<string, string>>): string {
+function wordsFor(code: string, known: Readonly<Record<string, string>>): string {
   return known[code] ?? code;
 }
 

@@ -40,7 +40,7 @@ const HEADER = csvLine([
  * @throws AdministrationError
  */
 export async function openKeyFile(path: string, keyIds: ReadonlySet<string>): Promise<KeyFile> {
-  const before = await textOf(path);
+  const before = await fileText(path);
   if (before !== null && !before.startsWith(HEADER)) {
     throw new AdministrationError("wrong_state", `${path} is not the key file of an import`);
   }
@@ -68,7 +68,7 @@ export async function openKeyFile(path: string, keyIds: ReadonlySet<string>): Pr
 }
 
 /** Null if there is no such file. */
-async function textOf(path: string): Promise<string | null> {
+async function fileText(path: string): Promise<string | null> {
   try {
     return textOfBytes(await readFile(path));
   } catch (error) {

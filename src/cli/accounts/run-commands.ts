@@ -110,10 +110,10 @@ async function sourceOf({ administration, database, actors }: Stores, id: string
 
 async function answerOf(source: RunSource, run: string): Promise<Answer> {
   const reply = await readAsConsole(runReply(source, run));
-  return { json: reply as unknown as Answer["json"], text: textOf(reply) };
+  return { json: reply as unknown as Answer["json"], text: runText(reply) };
 }
 
-function textOf(run: RunReply): string {
+function runText(run: RunReply): string {
   const head = labelled([
     ["run", run.id],
     ["state", run.state],

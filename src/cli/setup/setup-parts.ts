@@ -20,14 +20,14 @@ export async function askBrand(asker: Asker, draft: Draft): Promise<void> {
   await asker.ask({
     id: "brand_name",
     text: "Name of the service",
-    current: textOf(draft.at("brand", "name")),
+    current: textOrNull(draft.at("brand", "name")),
     check: (text) => tried(draft, ["brand", "name"], text),
   });
   if (draft.at("brand", "name") === undefined) return;
   await asker.ask({
     id: "support_email",
     text: "Address where customers ask for help",
-    current: textOf(draft.at("brand", "support_email")),
+    current: textOrNull(draft.at("brand", "support_email")),
     check: (text) => tried(draft, ["brand", "support_email"], text),
   });
 }
@@ -37,7 +37,7 @@ function tried(draft: Draft, path: readonly string[], text: string): string {
   return text;
 }
 
-function textOf(value: unknown): string | null {
+function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 

@@ -60,15 +60,15 @@ export const FOCUS_COLUMNS: Readonly<Record<string, Cell>> = {
   BillingAccountName: ({ account }) => account.name ?? account.email ?? account.id,
   BillingAccountType: ({ account }) => SURFACES[account.surface],
   BillingCurrency: () => "USD",
-  BillingPeriodEnd: ({ month }) => timeText(startOfMonth(addMonths(month, 1))),
-  BillingPeriodStart: ({ month }) => timeText(startOfMonth(month)),
+  BillingPeriodEnd: ({ month }) => secondText(startOfMonth(addMonths(month, 1))),
+  BillingPeriodStart: ({ month }) => secondText(startOfMonth(month)),
   ChargeCategory: ({ category }) => category,
   // Only corrections of earlier months have one; a late charge belongs to its own month.
   ChargeClass: () => null,
   ChargeDescription: ({ description }) => description,
   ChargeFrequency: () => "Usage-Based",
-  ChargePeriodEnd: ({ day }) => timeText(new Date(day.getTime() + DAY_MS)),
-  ChargePeriodStart: ({ day }) => timeText(day),
+  ChargePeriodEnd: ({ day }) => secondText(new Date(day.getTime() + DAY_MS)),
+  ChargePeriodStart: ({ day }) => secondText(day),
   ConsumedQuantity: quantity,
   ConsumedUnit: unit,
   ContractedCost: listCost,
@@ -110,7 +110,7 @@ function categoryOf(scope: string): readonly [string, string] {
   return Object.entries(SERVICES).find(([name]) => name === service)?.[1].focus ?? OTHER_CATEGORY;
 }
 
-function timeText(time: Date): string {
+function secondText(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
 

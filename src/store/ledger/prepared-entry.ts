@@ -87,7 +87,7 @@ export function prepareEntry(
   let at: string;
   try {
     request = entry.request === "" ? null : toUuid(entry.request);
-    at = timeText(entry.atMs);
+    at = checkedTime(entry.atMs);
     ledger = ledgerRowOf(entry, { account, key, request, at });
   } catch (error) {
     return faulty(reasonOf(error), known);
@@ -137,7 +137,7 @@ function isTime(ms: number): boolean {
 }
 
 /** @throws RangeError */
-function timeText(ms: number): string {
+function checkedTime(ms: number): string {
   if (!isTime(ms)) throw new RangeError(`The time ${ms} is out of range`);
   return new Date(ms).toISOString();
 }
