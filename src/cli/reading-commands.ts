@@ -20,6 +20,7 @@ const FILTERS = {
   service: { value: "NAME", help: "only this service" },
   model: { value: "NAME", help: "only this model or action of maps; none for calls without one" },
   key: { value: "KEY", help: "only this key" },
+  tag: { value: "a,b|none", help: "only keys that have these tags; none for those without one" },
   status: { value: CALL_STATUSES.join("|"), help: "only calls that ended like this" },
 } as const;
 
@@ -50,6 +51,7 @@ function filtersOf(input: Input) {
     service: input.values.get("service") ?? null,
     model: input.values.get("model") ?? null,
     key: input.values.get("key") ?? null,
+    tag: input.values.get("tag") ?? null,
     status: status === "any" ? null : status,
   };
 }

@@ -6,7 +6,7 @@ export const USAGE_STEPS = ["15m", "1h", "1d", "1mo"] as const;
 export type UsageStep = (typeof USAGE_STEPS)[number];
 
 /** The fields by which figures are split. */
-export const USAGE_GROUPS = ["none", "service", "model", "key", "status"] as const;
+export const USAGE_GROUPS = ["none", "service", "model", "key", "tag", "status"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /**
@@ -31,6 +31,9 @@ export const OTHERS = "others";
 
 /** The group, and the filter, of calls without a model. */
 export const NO_MODEL = "none";
+
+/** The group, and the filter, of the calls of keys without a tag. */
+export const NO_TAG = "none";
 
 /**
  * The ends of calls: an `ok` call was answered; a limit or a check refused a `refused` call, and

@@ -29,7 +29,12 @@ export const UsageQuery = Type.Object(
       text({ description: "A model, or an action of maps; `none` for calls without one" }),
     ),
     key: optional(text({ description: "The id of a key" })),
-    tag: optional(text({ description: "A tag that keys have" })),
+    tag: optional(
+      text({
+        description:
+          "A tag that keys have; of several, with commas, keys have all; `none`: keys without one",
+      }),
+    ),
     status: optional(oneOf(CALL_STATUSES)),
   },
   { additionalProperties: false },

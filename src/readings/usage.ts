@@ -23,10 +23,11 @@ import {
   MEASURES,
   type Measure,
   NO_MODEL,
+  NO_TAG,
   OTHERS,
   USAGE_STEPS,
 } from "../core/usage-query.ts";
-import { type KeyName, readKeyNames } from "../store/accounts/key-names.ts";
+import { type KeyName, readKeyNames, tagsText } from "../store/accounts/key-names.ts";
 import {
   NOTHING_USED,
   readUsage,
@@ -128,6 +129,7 @@ export async function usageReply(
       account: account.number,
       borders,
       group: input.group,
+      tags: tagsOf(keys),
       filter: usageFilterOf(keys, input),
     }),
     readUsageChoices(database, account.number, { fromMs, toMs }),
@@ -159,6 +161,12 @@ export async function usageReply(
   };
 }
 
+/** The group of each key that has tags: the keys with the same tags, so each call is in one. */
+function tagsOf(keys: ReadonlyMap<number, KeyName>): ReadonlyMap<number, string> {
+  const tagged = [...keys].filter(([, { tags }]) => tags.length > 0);
+  return new Map(tagged.map(([number, { tags }]) => [number, tagsText(tags)]));
+}
+
 function nameOf(
   kind: UsageInput["group"],
   group: string | null,
@@ -175,6 +183,10 @@ function nameOf(
     return key === undefined
       ? { id: "unknown", label: "Unknown" }
       : { id: key.id, label: key.name };
+  }
+  if (kind === "tag") {
+    if (group === "") return { id: NO_TAG, label: "No tag" };
+    return { id: group, label: group.replaceAll(",", ", ") };
   }
   if (group === "") return { id: NO_MODEL, label: "No model" };
   return { id: group, label: group };

@@ -23,6 +23,8 @@ export interface UsageQuestion {
   /** The begin of each step, and the end of the last one, in milliseconds. */
   readonly borders: readonly number[];
   readonly group: UsageGroup;
+  /** The tags of each key that has any, as the name of its group; by the number of the key. */
+  readonly tags: ReadonlyMap<number, string>;
   readonly filter: UsageFilter;
 }
 

@@ -44,13 +44,20 @@ export interface UsageCell extends UsageSums {
   readonly step: number;
 }
 
-const GROUP_SQL: Readonly<Record<UsageGroup, string>> = {
+const GROUP_SQL: Readonly<Record<Exclude<UsageGroup, "tag">, string>> = {
   none: "''",
   service: "service",
   model: "model",
   key: "key::text",
   status: "status",
 };
+
+/** The name of a row's group, as SQL. */
+function groupSql(parameters: Parameters, { group, tags }: UsageQuestion): string {
+  if (group !== "tag") return GROUP_SQL[group];
+  const byKey = parameters.add(JSON.stringify(Object.fromEntries(tags)));
+  return `coalesce(${byKey}::text::jsonb ->> key::text, '')`;
+}
 
 /**
  * The cells of steps of any length. Whole days are read from their own rows; of days in which a
@@ -106,7 +113,7 @@ function statement(cells: string): string {
 export async function readUsage({ sql }: Database, question: UsageQuestion): Promise<UsageCell[]> {
   const parameters = new Parameters();
   const cells = isOfDays(question.borders) ? cellsOfDays : cellsOfSource;
-  const text = statement(cells(parameters, question, GROUP_SQL[question.group]));
+  const text = statement(cells(parameters, question, groupSql(parameters, question)));
   // Planned with its values each time: a plan for any values reads a year in many seconds.
   const rows = await sql.unsafe(text, parameters.values, { prepare: false });
   return rows.map((row) => {

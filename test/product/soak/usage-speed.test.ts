@@ -48,11 +48,12 @@ beforeAll(async () => {
 const DAYS = 365;
 const YEAR = { fromMs: FROM_MS, toMs: TO_MS, zone: "UTC", unit: "day" } as const;
 const NO_FILTER = { service: null, model: null, keys: null, status: null };
+const ASKED = { account: ACCOUNT, filter: NO_FILTER, tags: new Map([[1, "web"]]) };
 
 async function yearOf(zone: string, unit: "day" | "month", group: UsageGroup) {
   const inner = await zoneBorders(database, { fromMs: FROM_MS, toMs: TO_MS, zone, unit });
   const borders = [FROM_MS, ...inner, TO_MS];
-  return await readUsage(database, { account: ACCOUNT, borders, group, filter: NO_FILTER });
+  return await readUsage(database, { ...ASKED, borders, group });
 }
 
 const YEAR_CALLS = HOURS * QUARTERS * KINDS * CALLS_A_ROW;
@@ -61,6 +62,7 @@ test.each([
   ["UTC", "month", "service"],
   ["UTC", "day", "model"],
   ["Asia/Kolkata", "day", "key"],
+  ["Europe/Berlin", "day", "tag"],
   ["Europe/Berlin", "day", "model"],
   ["America/New_York", "day", "service"],
   ["Pacific/Auckland", "month", "status"],
@@ -104,7 +106,7 @@ async function rowsOf(tx: TransactionSql, range: Parameters<typeof zoneBorders>[
   const borders = [FROM_MS, ...inner, TO_MS];
   await readUsage(
     { ...database, sql: tx as unknown as Database["sql"] },
-    { account: ACCOUNT, borders, group: "model", filter: NO_FILTER },
+    { ...ASKED, borders, group: "model" },
   );
   return (await rowsRead(tx)) - before;
 }

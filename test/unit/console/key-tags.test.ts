@@ -81,6 +81,57 @@ test("log, usage and CSV find the calls of the keys that have a tag", async () =
   expect(await log("tag=web")).toHaveLength(2);
 });
 
+test("usage is grouped by the tags of keys, and the groups add up to the total", async () => {
+  const account = await world.account({ paid: "5" });
+  const path = pathOf(account, "keys");
+  const calls: [key: string, count: number][] = [[account.key, 1]];
+  for (const [tags, count] of [
+    [["web", "prod"], 2],
+    [["prod", "web"], 3],
+    [["web"], 4],
+  ] as const) {
+    const { body } = await world.post<CreatedKeyReply>("admin", path, {
+      name: "tagged",
+      scopes: ["models"],
+      tags,
+    });
+    calls.push([body.key, count]);
+  }
+  for (const [key, count] of calls) {
+    for (let call = 0; call < count; call += 1) await world.api.post({ key }, chatBody());
+  }
+  await world.api.parts.stores.flush();
+  const usage = async (query: string) => {
+    const all = `${rangeNow()}&group=tag&${query}`;
+    const { body } = await world.get<UsageReply>("viewer", pathOf(account, `usage?${all}`));
+    return {
+      total: body.total.calls,
+      groups: body.groups.map(({ id, label, total }) => [id, label, total.calls]),
+    };
+  };
+  for (const step of ["15m", "1d"]) {
+    expect(await usage(`step=${step}`)).toEqual({
+      total: 10,
+      groups: [
+        ["prod,web", "prod, web", 5],
+        ["web", "web", 4],
+        ["none", "No tag", 1],
+      ],
+    });
+  }
+  // The name of a group is a filter that finds its calls.
+  expect((await usage("step=1h&tag=prod%2Cweb")).groups).toEqual([["prod,web", "prod, web", 5]]);
+  expect((await usage("step=1h&tag=none")).groups).toEqual([["none", "No tag", 1]]);
+  expect(await usage("step=1h&tag=web")).toMatchObject({ total: 9 });
+  expect(await usage("step=1h&tag=web%2Cunknown")).toEqual({ total: 0, groups: [] });
+  const [, ...lines] = await csv(account, `usage.csv?${rangeNow()}&group=tag&step=1d`);
+  expect(lines.map((line) => line.split('","').slice(1, 2))).toEqual([
+    ["prod,web"],
+    ["web"],
+    ["none"],
+  ]);
+});
+
 test.each([
   [["a,b"], "no comma"],
   [["\u0001"], "tags must have 1 to 32 characters each"],

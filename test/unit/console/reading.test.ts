@@ -79,7 +79,7 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
   const cost = sumUsd(rows.map((row) => row.cost_usd));
   expect(usd(cost)).toBeGreaterThan(0n);
   expect(sumUsd(charges.map((entry) => entry.amount_usd))).toBe(`-${cost}`);
-  for (const group of ["none", "service", "model", "key", "status"]) {
+  for (const group of ["none", "service", "model", "key", "tag", "status"]) {
     for (const [step, zone] of [
       ["15m", "UTC"],
       ["1h", "Asia/Kathmandu"],

@@ -28,6 +28,7 @@ export const usageTexts: Texts["usage"] = {
     service: "Dienst",
     model: "Modell",
     key: "Schlüssel",
+    tag: "Tags",
     status: "Ergebnis",
   },
   group: "Nach",

@@ -19,7 +19,14 @@ export const usageTexts = {
   chartLabel: (metric: string) => `${metric} over time; the table below has the same figures`,
   metrics: { cost: "Cost", calls: "Calls", tokens: "Tokens", errors: "Errors", p95: "p95" },
   metric: "Figure",
-  groups: { none: "Total", service: "Service", model: "Model", key: "Key", status: "Result" },
+  groups: {
+    none: "Total",
+    service: "Service",
+    model: "Model",
+    key: "Key",
+    tag: "Tags",
+    status: "Result",
+  },
   group: "By",
   groupedBy: (name: string) => `By ${name.toLowerCase()}`,
   statuses: { ok: "Answered", refused: "Refused", failed: "Failed" },
@@ -125,7 +132,7 @@ export const usageTexts = {
     copyId: "Copy id",
     id: "the id of the request",
     unknownPrices:
-      "The prices of these units changed since, or several applied. The charge is exact.",
+      "These prices changed since, or the hold was less than the cost. The charge is exact.",
     notCharged: "Nothing was charged.",
   },
 };

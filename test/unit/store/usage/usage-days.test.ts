@@ -87,7 +87,8 @@ function expected(fromMs: number, toMs: number, model: string) {
 async function days(zone: string, fromMs: number, toMs: number) {
   const inner = await zoneBorders(database, { fromMs, toMs, zone, unit: "day" });
   const borders = [fromMs, ...inner, toMs];
-  const question = { account: ACCOUNT, borders, group: "model", filter: NO_FILTER } as const;
+  const asked = { account: ACCOUNT, borders, filter: NO_FILTER };
+  const question = { ...asked, group: "model", tags: new Map() } as const;
   return { borders, cells: await readUsage(database, question) };
 }
 
