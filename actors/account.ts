@@ -198,6 +198,8 @@ export interface Settlement {
   readonly ownedPaid: NanoUsd | null;
   /** Added by the service if the caller's cap of the cost ended the reply. */
   readonly stoppedBy?: "max_cost";
+  /** Added for a caller who asked for the receipt; null if the call was not final in time. */
+  readonly receipt?: string | null;
 }
 
 /**

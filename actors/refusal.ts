@@ -91,11 +91,8 @@ function idempotencyRefusal(
     case "idempotency_in_progress":
       return new ApiError(code, `${first}, is still running`, { retryAfterSeconds: 1 });
     case "idempotency_already_charged": {
-      // Accounts with plans have no endpoint for receipts.
-      const place =
-        kind === "plan"
-          ? "in the account's log"
-          : `at /v1/receipts/${request} for the API key that made it`;
+      const path = `${kind === "plan" ? "/api/v1" : "/v1"}/receipts/${request}`;
+      const place = `at ${path} for the API key that made it`;
       const message = `${first}, was charged, and its answer is not kept; its receipt is ${place}`;
       if (parts.length === 0) return new ApiError(code, message);
       return new ApiError(code, `${message}; it was made of further calls: ${parts.join(", ")}`);

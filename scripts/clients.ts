@@ -12,7 +12,8 @@ const HELP = `bun run clients [options]
 Starts Farebox on stores and ports of its own, with a stub of a model server behind it, and runs
 the official OpenAI SDKs of Python, Go and JavaScript, OpenAI's Agents SDK, the AI SDK, LangChain
 with its standard test suite, LiteLLM, pydantic-ai and instructor against /v1 and /api/v1, and the
-programs of docs/clients/. What Python and Go need is kept below .farebox/clients.
+programs of docs/clients/, and verifies receipts in Python. What Python and Go need is kept below
+.farebox/clients.
 
 Python or Go that is missing is a skip, and a failure where CI is set.
 

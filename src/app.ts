@@ -5,7 +5,7 @@ import type { AccountActors } from "../actors/account.ts";
 import type { QuoteDeps } from "./account/quote-endpoint.ts";
 import type { ReceiptsDeps } from "./account/receipt-endpoint.ts";
 import type { RunsDeps } from "./account/run-endpoint.ts";
-import type { CallMeter, CallTracer } from "./calls/call.ts";
+import type { CallMeter, CallTracer, ReceiptSource } from "./calls/call.ts";
 import type { Pauses } from "./calls/pauses.ts";
 import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
@@ -17,7 +17,7 @@ import type { BodyParser } from "./http/body/parse-body.ts";
 import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { DashboardFiles } from "./http/console/dashboard-files.ts";
-import type { Endpoint } from "./http/endpoint-info.ts";
+import type { Endpoint, Method } from "./http/endpoint-info.ts";
 import {
   type AnonymousWindow,
   type KeyDirectory,
@@ -70,6 +70,8 @@ export interface AppDeps {
   readonly pauses: Pauses;
   readonly averageReply: QuoteDeps["averageReply"];
   readonly receipts: ReceiptsDeps["receipts"];
+  /** The receipts that go with replies. */
+  readonly awaitedReceipts: ReceiptSource;
   readonly runs: RunsDeps["runs"];
   /** Parses large bodies; without it, that is done in the thread that serves requests. */
   readonly parser?: BodyParser;
@@ -122,10 +124,16 @@ const ASKING_RULE = {
 /** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
 
-/** The methods of the Gateway's endpoints that cost money, by path. */
-const PAID = new Map(
-  GATEWAY.flatMap(({ isBilled, path, method }) => (isBilled ? [[path, method]] : [])),
-);
+type PaidEndpoint = Pick<Endpoint<never>, "isBilled" | "path" | "method">;
+
+/** The methods of the endpoints that cost money, by path. */
+const PAID = { gateway: methodsOfPaid(GATEWAY), application: methodsOfPaid(APPLICATION) };
+
+function methodsOfPaid(endpoints: readonly PaidEndpoint[]): ReadonlyMap<string, Method> {
+  return new Map(
+    endpoints.filter(({ isBilled }) => isBilled).map(({ path, method }) => [path, method]),
+  );
+}
 
 /** The application. Call its `listen` with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
@@ -223,13 +231,14 @@ function addRoute(
 /** The dependencies that both surfaces share. */
 function sharedDeps(deps: AppDeps): SharedDeps {
   const { accounts, chat, tokens, search, maps, clock, log, meter, tracer } = deps;
+  const { awaitedReceipts: receipts } = deps;
   const known = {
     abandoned: new AbandonedStreams(clock),
     pieceTokens: new PieceTokens(),
     prompts: new OpenPrompts(),
   };
   const shared: SharedDeps = {
-    calls: { accounts, chat, tokens, ...known, search, maps, clock, log, meter, tracer },
+    calls: { accounts, chat, tokens, ...known, search, maps, clock, log, meter, tracer, receipts },
     keys: deps.keys,
     anonymous: deps.anonymous,
     bodies: new BodyShares(),

@@ -22,7 +22,8 @@ import { openTracer } from "./http/telemetry/open-tracer.ts";
 import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { topUpCounter } from "./payments/top-up-metrics.ts";
-import { SignedReceipts } from "./readings/signed-receipts.ts";
+import { AwaitedReceipts } from "./readings/signed/awaited-receipts.ts";
+import { SignedReceipts } from "./readings/signed/signed-receipts.ts";
 import type { ServerConfig } from "./settings/config.ts";
 import { runProcess } from "./settings/run-process.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
@@ -56,10 +57,12 @@ function recordsOf(
   log: Log,
 ) {
   const issuer = console?.origin ?? project.name;
+  const receipts = new SignedReceipts({ database, clock, key, issuer });
   return {
     averageReply: (of: { readonly account: string; readonly model: string }) =>
       averageReply(database, of),
-    receipts: new SignedReceipts({ database, clock, key, issuer }),
+    receipts,
+    awaitedReceipts: new AwaitedReceipts({ database, clock, receipts, log }),
     runs: { database, actors, now: clock.now, onDelayed: delayedChange(log) },
   };
 }

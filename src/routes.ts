@@ -1,8 +1,13 @@
 // The list of endpoints. From it follow routing, 404 and 405, and the documentation.
 
 import { me } from "./account/me.ts";
-import { type QuoteDeps, quote } from "./account/quote-endpoint.ts";
-import { type ReceiptsDeps, receipt, receiptKeys } from "./account/receipt-endpoint.ts";
+import { applicationQuote, type QuoteDeps, quote } from "./account/quote-endpoint.ts";
+import {
+  applicationReceipt,
+  type ReceiptsDeps,
+  receipt,
+  receiptKeys,
+} from "./account/receipt-endpoint.ts";
 import { type RunsDeps, run, updateRun } from "./account/run-endpoint.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
@@ -109,7 +114,7 @@ export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [
 /** The endpoints for agents, which speak protocols of their own. */
 export const AGENTS: readonly Endpoint<McpDeps>[] = [mcp];
 
-export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
+export const APPLICATION: readonly Endpoint<QuoteDeps & ReceiptsDeps>[] = [
   applicationChat,
   applicationMessage,
   applicationCount,
@@ -121,6 +126,8 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationModeration,
   applicationModels,
   applicationModel,
+  applicationQuote,
+  applicationReceipt,
 ];
 
 /** The parts that the console's endpoints use. */

@@ -1,4 +1,4 @@
-// Makes CSV of the values that a page shows, in the page itself.
+// Makes CSV of the values that a page shows, in the page itself, and saves texts as files.
 
 /** Text that a spreadsheet would run as a formula is made harmless, as in the server's CSV. */
 function cell(value: string): string {
@@ -11,8 +11,8 @@ export function csvOf(rows: readonly (readonly string[])[]): string {
 }
 
 /** Lets the browser save a text as a file. */
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+export function download(name: string, text: string, type = "text/csv;charset=utf-8"): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

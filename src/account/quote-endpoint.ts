@@ -5,15 +5,15 @@ import { withoutCost } from "../calls/account.ts";
 import type { Call } from "../calls/call.ts";
 import { CallQuote, type Quoted } from "../calls/call-quote.ts";
 import { CHAT, RESPONSES } from "../core/access/limits.ts";
-import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
+import { SERVICE_NAMES, SERVICES, type Surface } from "../core/access/services.ts";
 import { HOUR_MS } from "../core/durations.ts";
-import { ApiError } from "../core/errors.ts";
+import { ApiError, type ErrorCode } from "../core/errors.ts";
 import { exactCost } from "../core/money/call-cost.ts";
 import { add, min, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { Method } from "../http/endpoint-info.ts";
+import type { Endpoint, Method } from "../http/endpoint-info.ts";
 import { type CallApi, innerRequest, queryOf, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
@@ -21,6 +21,7 @@ import type { Checked } from "../http/schema.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { ChatAdmission } from "../services/chat/chat-admission.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { forBothSurfaces } from "./both-surfaces.ts";
 import { unitPrices } from "./quote-lines.ts";
 import { QUOTE_EXAMPLES, Quote, QuoteBody } from "./quote-schema.ts";
 
@@ -29,7 +30,7 @@ export interface QuoteDeps extends ChatDeps {
   readonly catalogue: PriceCatalogue;
   readonly callApi: CallApi;
   /** The methods of the endpoints that cost money, by path. */
-  readonly paid: ReadonlyMap<string, Method>;
+  readonly paid: Readonly<Record<Surface, ReadonlyMap<string, Method>>>;
   /** The mean length in tokens of the replies that an account gets of a model; null: unknown. */
   readonly averageReply: (of: { account: string; model: string }) => Promise<number | null>;
 }
@@ -43,26 +44,9 @@ const ENVELOPE_KEYS = 10;
 /** Headers of the request that the quoted call has too. */
 const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent", MAX_COST_HEADER];
 
-export const quote = endpoint({
-  id: "quoteCall",
-  surface: "gateway",
-  method: "POST",
-  path: "/v1/quote",
-  service: null,
-  access: "key",
-  isBilled: false,
-  summary: "Quote a call without making it",
-  description: `Takes the path and the body of any call that costs money, and answers the hold that
-it would take, its likely cost, its unit prices, and whether it would be admitted now. Nothing is
-held, sent to a provider or charged; the quote costs nothing and counts as one request. A body that
-the call would refuse is refused here in the same words, after \`body.\`. A quote reserves nothing:
-the next call is decided by the balance and the limits of its own moment.`,
-  body: jsonBody(QuoteBody, {
-    bytesMax: CHAT.mediaBodyBytesMax + ENVELOPE_BYTES,
-    keysMax: RESPONSES.body.keysMax + ENVELOPE_KEYS,
-  }),
-  reply: Quote,
-  errors: [
+/** The codes of refusals that only some of the calls of a surface have. */
+const ERRORS_OF = {
+  gateway: [
     "messages_required",
     "batch_too_large",
     "invalid_action",
@@ -71,25 +55,60 @@ the next call is decided by the balance and the limits of its own moment.`,
     "model_not_found",
     ...SERVICE_NAMES.map((name) => SERVICES[name].unavailable),
   ],
-  examples: QUOTE_EXAMPLES,
-  prepare(fields, { deps }: Context) {
-    const method = deps.paid.get(fields.path);
-    if (method !== undefined) return { fields, method };
-    const paths = [...deps.paid.keys()].join(", ");
-    throw invalid("path", `must be an endpoint that costs money: ${paths}`);
-  },
-  run: ({ deps, call, request }, { fields, method }) =>
-    withoutCost(deps.calls, call, {
-      service: "account",
-      answer: async () => {
-        const inner = quotedRequest({ deps, request }, fields, method);
-        const raw = { request: inner, server: serverOf(call) };
-        const callQuote = new CallQuote(deps.calls.accounts);
-        await deps.callApi("gateway", fields.path, { raw, quote: callQuote });
-        return await replyOf(deps, call, { path: fields.path, quoted: quotedBy(callQuote) });
-      },
+  application: ["messages_required", "model_not_found", SERVICES.chat.unavailable],
+} as const satisfies Record<Surface, readonly ErrorCode[]>;
+
+/** The quotes of the calls of a surface. */
+function quoteOf(surface: Surface, path: string): Endpoint<QuoteDeps> {
+  return endpoint({
+    id: "quoteCall",
+    surface,
+    method: "POST",
+    path,
+    service: null,
+    access: "key",
+    isBilled: false,
+    summary: "Quote a call without making it",
+    description: `Takes the path and the body of any call that costs money, and answers the hold
+that it would take, its likely cost, its unit prices, and whether it would be admitted now. Nothing
+is held, sent to a provider or charged; the quote costs nothing and counts as one request. A body
+that the call would refuse is refused here in the same words, after \`body.\`. A quote reserves
+nothing: the next call is decided by the balance and the limits of its own moment.`,
+    body: jsonBody(QuoteBody, {
+      bytesMax: CHAT.mediaBodyBytesMax + ENVELOPE_BYTES,
+      keysMax: RESPONSES.body.keysMax + ENVELOPE_KEYS,
     }),
-  answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+    reply: Quote,
+    errors: ERRORS_OF[surface],
+    examples: QUOTE_EXAMPLES[surface],
+    prepare(fields, { deps }: Context) {
+      const paid = deps.paid[surface];
+      const method = paid.get(fields.path);
+      if (method !== undefined) return { fields, method };
+      const paths = [...paid.keys()].join(", ");
+      throw invalid("path", `must be an endpoint that costs money: ${paths}`);
+    },
+    run: ({ deps, call, request }, { fields, method }) =>
+      withoutCost(deps.calls, call, {
+        service: "account",
+        answer: async () => {
+          const inner = quotedRequest({ deps, request }, fields, method);
+          const raw = { request: inner, server: serverOf(call) };
+          const callQuote = new CallQuote(deps.calls.accounts);
+          await deps.callApi(surface, fields.path, { raw, quote: callQuote });
+          return await replyOf(deps, call, { path: fields.path, quoted: quotedBy(callQuote) });
+        },
+      }),
+    answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+  });
+}
+
+/** Quotes of the Application API. */
+export const applicationQuote = quoteOf("application", "/api/v1/quote");
+
+export const quote = forBothSurfaces({
+  gateway: quoteOf("gateway", "/v1/quote"),
+  application: applicationQuote,
 });
 
 function quotedRequest(

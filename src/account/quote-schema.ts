@@ -1,5 +1,6 @@
 // The request and the reply of POST /v1/quote.
 
+import type { Surface } from "../core/access/services.ts";
 import type { Example } from "../http/endpoint-info.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { anyObject, named, nullable, Type, text, usdAmount, whole } from "../http/schema.ts";
@@ -80,7 +81,6 @@ export const Quote = named("Quote", {
 
 const REPLY = {
   object: "quote",
-  path: "/v1/chat/completions",
   model: GUIDE_MODEL,
   hold_usd: 0.0124,
   web_search: null,
@@ -99,26 +99,30 @@ const REPLY = {
   svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
 };
 
-export const QUOTE_EXAMPLES: readonly Example[] = [
-  {
-    summary: "A chat",
-    body: {
-      path: "/v1/chat/completions",
-      body: { model: GUIDE_MODEL, messages: [{ role: "user", content: "Hello" }], max_tokens: 500 },
-    },
-    reply: REPLY,
+const chatAt = (path: string): Example => ({
+  summary: "A chat",
+  body: {
+    path,
+    body: { model: GUIDE_MODEL, messages: [{ role: "user", content: "Hello" }], max_tokens: 500 },
   },
-  {
-    summary: "A search",
-    body: { path: "/v1/search", body: { query: "prepaid gateway", max_results: 5 } },
-    reply: {
-      ...REPLY,
-      path: "/v1/search",
-      model: null,
-      hold_usd: 0.005,
-      likely: { cost_usd: 0.005 },
-      prices: [{ what: "result", price_usd: "0.001", per: 1 }],
-      max_tokens_affordable: null,
-    },
+  reply: { ...REPLY, path },
+});
+
+const SEARCH: Example = {
+  summary: "A search",
+  body: { path: "/v1/search", body: { query: "prepaid gateway", max_results: 5 } },
+  reply: {
+    ...REPLY,
+    path: "/v1/search",
+    model: null,
+    hold_usd: 0.005,
+    likely: { cost_usd: 0.005 },
+    prices: [{ what: "result", price_usd: "0.001", per: 1 }],
+    max_tokens_affordable: null,
   },
-];
+};
+
+export const QUOTE_EXAMPLES: Readonly<Record<Surface, readonly Example[]>> = {
+  gateway: [chatAt("/v1/chat/completions"), SEARCH],
+  application: [chatAt("/api/v1/chat/completions")],
+};

@@ -1,15 +1,18 @@
 // Serves GET /v1/receipts/{id}: the signed receipt of a call that this key has made.
 
 import { withoutCost } from "../calls/account.ts";
+import type { Surface } from "../core/access/services.ts";
 import { toJsonNumber, ZERO } from "../core/money/money.ts";
 import { type EndpointContext, endpoint, plainEndpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../http/endpoint-info.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { anyObject, named, nullable, Type, text, whole } from "../http/schema.ts";
-import type { SignedReceipts } from "../readings/signed-receipts.ts";
+import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
+import { forBothSurfaces } from "./both-surfaces.ts";
 
 export interface ReceiptsDeps extends FrameDeps {
-  readonly receipts: Pick<SignedReceipts, "of" | "keys">;
+  readonly receipts: Pick<SignedReceipts, "of" | "keys" | "signStatement">;
 }
 
 type Context = EndpointContext<ReceiptsDeps>;
@@ -28,65 +31,75 @@ const Reply = named("Receipt", {
   svc: PlainCost,
 });
 
-export const receipt = endpoint({
-  id: "getReceipt",
-  surface: "gateway",
-  method: "GET",
-  path: "/v1/receipts/{id}",
-  service: null,
-  access: "key",
-  isBilled: false,
-  summary: "Show the signed receipt of a call",
-  description: `A key reads the receipts of its own calls. A receipt is issued when its call is
+/** The receipts of the calls of a surface. */
+function receiptOf(surface: Surface, path: string): Endpoint<ReceiptsDeps> {
+  return endpoint({
+    id: "getReceipt",
+    surface,
+    method: "GET",
+    path,
+    service: null,
+    access: "key",
+    isBilled: false,
+    summary: "Show the signed receipt of a call",
+    description: `A key reads the receipts of its own calls. A receipt is issued when its call is
 final, some seconds after the reply, and has the same bytes from then on. If a call is corrected
 later, as after the crash of a process, a further receipt names the one that it corrects. Costs
 nothing and counts as a request.`,
-  parameters: [
-    {
-      name: "id",
-      in: "path",
-      required: true,
-      description: "The request: `svc.request_id`, or the header `x-request-id`",
-      schema: text({ examples: [ID] }),
-    },
-  ],
-  reply: Reply,
-  errors: ["receipt_pending", "receipt_not_found", "receipt_gone"],
-  examples: [
-    {
-      summary: "A chat",
-      params: { id: ID },
-      reply: {
+    parameters: [
+      {
+        name: "id",
+        in: "path",
+        required: true,
+        description: "The request: `svc.request_id`, or the header `x-request-id`",
+        schema: text({ examples: [ID] }),
+      },
+    ],
+    reply: Reply,
+    errors: ["receipt_pending", "receipt_not_found", "receipt_gone"],
+    examples: [
+      {
+        summary: "A chat",
+        params: { id: ID },
+        reply: {
+          object: "receipt",
+          request_id: ID,
+          number: 1,
+          corrects: null,
+          jws: "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl",
+          claims: { iss: "https://api.example.com", jti: ID, receipt: { cost_usd: "0.0004215" } },
+          svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDz", cost_usd: 0 },
+        },
+      },
+    ],
+    prepare: () => null,
+    run: ({ deps, call, params }: Context) =>
+      withoutCost(deps.calls, call, {
+        service: "account",
+        answer: () => {
+          const { accountId: account, keyId } = call.identity;
+          return deps.receipts.of({ account, keyId, request: params.id ?? "" });
+        },
+      }),
+    answer: ({ call, params }, _, { number, jws, claims }) => ({
+      json: JSON.stringify({
         object: "receipt",
-        request_id: ID,
-        number: 1,
-        corrects: null,
-        jws: "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl",
-        claims: { iss: "https://api.example.com", jti: ID, receipt: { cost_usd: "0.0004215" } },
-        svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDz", cost_usd: 0 },
-      },
-    },
-  ],
-  prepare: () => null,
-  run: ({ deps, call, params }: Context) =>
-    withoutCost(deps.calls, call, {
-      service: "account",
-      answer: () => {
-        const { accountId: account, keyId } = call.identity;
-        return deps.receipts.of({ account, keyId, request: params.id ?? "" });
-      },
+        request_id: params.id,
+        number,
+        corrects: claims.receipt.corrects,
+        jws,
+        claims,
+        svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
+      }),
     }),
-  answer: ({ call, params }, _, { number, jws, claims }) => ({
-    json: JSON.stringify({
-      object: "receipt",
-      request_id: params.id,
-      number,
-      corrects: claims.receipt.corrects,
-      jws,
-      claims,
-      svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
-    }),
-  }),
+  });
+}
+
+export const applicationReceipt = receiptOf("application", "/api/v1/receipts/{id}");
+
+export const receipt = forBothSurfaces({
+  gateway: receiptOf("gateway", "/v1/receipts/{id}"),
+  application: applicationReceipt,
 });
 
 /** For whoever verifies receipts; no key is needed. */

@@ -26,6 +26,14 @@ export interface CallDeps {
   readonly tracer?: CallTracer | undefined;
   /** Set for a call that is only quoted. */
   readonly quote?: QuoteListener | undefined;
+  /** Without it, no reply has a receipt. */
+  readonly receipts?: ReceiptSource | undefined;
+}
+
+/** Gives the signed receipts of calls that are settled. */
+export interface ReceiptSource {
+  /** Waits until the call is final. Null if that takes too long, or the caller is gone. */
+  whenFinal(call: Pick<Call, "requestId" | "identity" | "signal">): Promise<string | null>;
 }
 
 export interface Call extends AskingCall {
@@ -45,6 +53,8 @@ export interface Call extends AskingCall {
   models: ModelPatterns;
   /** The most that its caller lets it cost; null without a cap. */
   maxCost: NanoUsd | null;
+  /** True if the caller wants the signed receipt in the reply. */
+  wantsReceipt: boolean;
   // Set once the headers and the body are read.
   run: AskingCall["run"];
   markers: AskingCall["markers"];

@@ -9,6 +9,8 @@ export interface SettleRequest {
   readonly hold: Hold;
   readonly cost: NanoUsd;
   readonly outcome: Outcome;
+  /** The call, if its reply can have a receipt. */
+  readonly call?: Call;
 }
 
 /**
@@ -18,7 +20,19 @@ export interface SettleRequest {
  */
 export function settle(deps: CallDeps, request: SettleRequest): Promise<Settlement> {
   const settling = request.hold.settle(request.cost, request.outcome);
-  return deps.tracer === undefined ? settling : traced(deps, request, settling);
+  const settled = deps.tracer === undefined ? settling : traced(deps, request, settling);
+  const { call } = request;
+  return call?.wantsReceipt === true ? withReceipt(deps, call, settled) : settled;
+}
+
+/** The settlement with the receipt of the call, which no longer holds anything (D-960). */
+async function withReceipt(
+  { receipts }: CallDeps,
+  call: Call,
+  settled: Promise<Settlement>,
+): Promise<Settlement> {
+  const settlement = await settled;
+  return { ...settlement, receipt: (await receipts?.whenFinal(call)) ?? null };
 }
 
 async function traced(
@@ -57,8 +71,9 @@ export async function settleWith<Reply>(
   const expected = request.hold.expected(request.cost);
   const reply = write(expected);
   const settlement = await settle(deps, request);
-  const { charged, free } = settlement;
-  const isExpected = charged === expected.charged && free === expected.free && !saysWhatIsLeft;
+  const { charged, free, receipt } = settlement;
+  const isSame = charged === expected.charged && free === expected.free && receipt === undefined;
+  const isExpected = isSame && !saysWhatIsLeft;
   return { reply: isExpected ? reply : write(settlement), charged };
 }
 

@@ -1,8 +1,10 @@
-// Checks what Farebox signed, without any store or network, and `farebox receipt verify`.
+// Checks what Farebox signed, without any store or network: `farebox receipt verify` and
+// `farebox statement verify`.
 
 import { readFile } from "node:fs/promises";
 import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
 import type { PublicJwk } from "../core/receipts/receipt-keys.ts";
+import { verifyStatement } from "../core/receipts/statement-jws.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
@@ -79,4 +81,19 @@ const verify = verifyCommand({
   },
 });
 
-export const receiptCommands: readonly Command[] = [verify];
+const verifyMonth = verifyCommand({
+  name: "statement verify",
+  summary: "Check the signature of a month's statement, offline, and print what it says",
+  async verify(jws, keys) {
+    const claims = await verifyStatement(jws, keys);
+    const { month, calls, opening, closing } = claims.statement;
+    const charged = `${claims.iss} charged account ${claims.sub} $${calls.cost_usd} in ${month}`;
+    const paid = `from $${opening.paid_usd} to $${closing.paid_usd}`;
+    return {
+      claims,
+      text: `Valid. ${charged}, for ${calls.charged} calls; the paid balance went ${paid}.`,
+    };
+  },
+});
+
+export const receiptCommands: readonly Command[] = [verify, verifyMonth];

@@ -31,11 +31,15 @@ import type { AccountSource } from "../readings/reading.ts";
 import { Receipt, receiptReply } from "../readings/receipt.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { exportRequests, REQUESTS } from "../readings/requests.ts";
+import { IssuedReceipt, issuedReceiptReply } from "../readings/signed/issued-receipt.ts";
+import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
+import { SignedStatement, statementReply } from "../readings/signed/signed-statement.ts";
 import { Team, teamReply } from "../readings/team.ts";
 import { csvOf, Usage, usageReply } from "../readings/usage.ts";
 import { UsageQuery } from "../readings/usage-range.ts";
 
 export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
+  readonly receipts: Pick<SignedReceipts, "of" | "signStatement">;
   readonly catalogue: BrandedCatalogue;
   readonly pauses: ModelSource["pauses"];
 }
@@ -159,7 +163,7 @@ const usageCsv = accountEndpoint({
   },
 });
 
-const FocusQuery = Type.Object(
+const MonthQuery = Type.Object(
   { month: text({ description: "A UTC month, such as 2026-11" }) },
   { additionalProperties: false },
 );
@@ -173,7 +177,7 @@ const focus = accountEndpoint({
   description:
     "A row for each day, key, model and price. The rows of usage add up to the charges of the " +
     "ledger; with the credits, to what was paid from the paid balance.",
-  query: queryOf(FocusQuery),
+  query: queryOf(MonthQuery),
   ...CSV,
   run: async (context: Context, { month }) => {
     const { catalogue, clock } = context.deps;
@@ -216,6 +220,37 @@ const receipt = accountEndpoint({
   ...replyWith(Receipt, { summary: "A chat" }),
   run: (context: Context) =>
     receiptReply(sourceOf(context), context.params.request ?? "", context.deps.catalogue),
+});
+
+const issuedReceipt = accountEndpoint({
+  id: "getIssuedReceipt",
+  method: "GET",
+  path: `${PATH}/requests/{request}/receipt`,
+  role: "viewer",
+  summary: "Show the signed receipt of a request",
+  description:
+    "It is issued at the first request for it and has the same bytes after that. 409 while the " +
+    "call is not final, 410 once its log was dropped and no receipt had been issued.",
+  ...replyWith(IssuedReceipt, { summary: "A chat" }),
+  run: ({ deps, account, params }: Context) =>
+    issuedReceiptReply(deps, account.id, params.request ?? ""),
+});
+
+const statement = accountEndpoint({
+  id: "getStatement",
+  method: "GET",
+  path: `${PATH}/statement`,
+  role: "viewer",
+  summary: "Show the signed statement of a month",
+  description:
+    "The balances at both ends of the month, and what led from one to the other. The charges are " +
+    "those of the ledger, and add up to the receipts of the month's calls.",
+  query: queryOf(MonthQuery),
+  ...replyWith(SignedStatement, { summary: "A month", query: "month=2026-11" }),
+  run: (context: Context, { month }) => {
+    const { receipts, clock } = context.deps;
+    return statementReply(sourceOf(context), month, { receipts, nowMs: clock.now() });
+  },
 });
 
 const ledger = accountEndpoint({
@@ -274,6 +309,8 @@ export const READINGS = [
   requests,
   requestsCsv,
   receipt,
+  issuedReceipt,
+  statement,
   activity,
   ledger,
 ] as const;

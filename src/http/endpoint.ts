@@ -28,6 +28,7 @@ import { idempotencyKeyIn, isRepeatable, keyedRequest } from "./idempotency.ts";
 import type { KeyedRequest } from "./kept-answers.ts";
 import { maxCostIn } from "./max-cost.ts";
 import { countByKey } from "./optional-key.ts";
+import { wantsReceiptIn } from "./receipt-header.ts";
 import { keepAnswer, replayOf } from "./replay.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { runIn } from "./run-header.ts";
@@ -149,6 +150,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       if (definition.isBilled) {
         call.maxCost = maxCostIn(request.headers);
         call.run = runIn(request.headers, deps.runRules());
+        call.wantsReceipt = wantsReceiptIn(request.headers);
       }
       const idempotencyKey = isRepeatable(definition) ? idempotencyKeyIn(request.headers) : null;
       const { body, precheck } = definition;

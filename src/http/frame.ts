@@ -175,6 +175,7 @@ function callOf(
     rate: null,
     models: null,
     maxCost: null,
+    wantsReceipt: false,
     run: null,
     markers: null,
     ahead: null,

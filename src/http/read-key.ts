@@ -1,6 +1,6 @@
 // Reads the API key of a request (SPEC 5.1). A refusal here needs no look-up.
 
-import { invalidKey, isWellFormedKey } from "../core/access/keys.ts";
+import { invalidKey, isWellFormedKey, KEY_PREFIXES } from "../core/access/keys.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 
@@ -18,6 +18,12 @@ export function readKey(headers: Headers, surface: Surface): string {
   const key = bearer === "" ? plain : bearer;
   if (!isWellFormedKey(surface, key)) throw invalidKey();
   return key;
+}
+
+/** True if a request has a key that looks like one of this surface; it may be a wrong one. */
+export function hasKeyOf(surface: Surface, headers: Headers): boolean {
+  const named = [headers.get("authorization"), headers.get("x-api-key")];
+  return named.some((text) => text?.includes(KEY_PREFIXES[surface]) === true);
 }
 
 const BEARER = /^bearer[ \t]/i;

@@ -1,6 +1,6 @@
 // Defines parts of replies that several services share.
 
-import { named, Type, text, usdAmount } from "./schema.ts";
+import { named, nullable, Type, text, usdAmount } from "./schema.ts";
 
 export const requestId = text({
   pattern: "^req_[0-9A-Za-z]{22}$",
@@ -8,6 +8,17 @@ export const requestId = text({
 });
 
 export const costUsd = usdAmount("What was charged; also the header `x-svc-cost-usd`");
+
+/** The receipt of a call in its reply. */
+export const inlineReceipt = Type.Optional(
+  nullable(
+    text({
+      description:
+        "The signed receipt, if `x-svc-receipt` asked for it; null if the call was not final in " +
+        "time: the receipt can be fetched then",
+    }),
+  ),
+);
 
 /** The field `svc` of a reply that may cost something. */
 export const Cost = named("Cost", {
@@ -19,6 +30,7 @@ export const Cost = named("Cost", {
       description: "Set if the reply reached the output limit that `x-svc-max-cost-usd` allows",
     }),
   ),
+  receipt: inlineReceipt,
 });
 
 /** The field `svc` of a reply that free credit never pays for, or that is free of charge. */

@@ -14,6 +14,7 @@ import { OperatorAccount, operatorAccountJson } from "../readings/operator-accou
 import { readOverview } from "../readings/overview.ts";
 import { Receipt, receiptReply } from "../readings/receipt.ts";
 import { REQUESTS } from "../readings/requests.ts";
+import { IssuedReceipt, issuedReceiptReply } from "../readings/signed/issued-receipt.ts";
 import { teamReply } from "../readings/team.ts";
 import { ACCOUNT_PATH, accountOf, type Context, sourceOf } from "./deps.ts";
 
@@ -101,6 +102,19 @@ const receipt = operatorEndpoint({
   },
 });
 
+const issuedReceipt = operatorEndpoint({
+  id: "getAccountIssuedReceipt",
+  method: "GET",
+  path: `${ACCOUNT_PATH}/requests/{request}/receipt`,
+  summary: "Show the signed receipt of a request of an account",
+  ...replyWith(IssuedReceipt, { summary: "A chat" }),
+  async run(context: Context) {
+    const { deps, params } = context;
+    const { id } = await accountOf(context);
+    return await issuedReceiptReply(deps, id, params.request ?? "");
+  },
+});
+
 export const ACCOUNT_READINGS = [
   account,
   billing,
@@ -109,4 +123,5 @@ export const ACCOUNT_READINGS = [
   requests,
   runs,
   receipt,
+  issuedReceipt,
 ] as const;

@@ -8,6 +8,7 @@ import type { RunningConfiguration } from "../readings/configurations.ts";
 import type { HealthSource } from "../readings/health.ts";
 import type { AccountSource, WalletStores } from "../readings/reading.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
+import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { DescribeChanges } from "../store/operators/configurations.ts";
 import type { Pauses } from "../store/operators/pauses.ts";
@@ -24,6 +25,7 @@ export interface ConfigurationHere {
 export interface OperatorDeps extends OperatorFrameDeps, WalletStores, Omit<HealthSource, "clock"> {
   readonly catalogue: PriceCatalogue;
   readonly runs: RunDeps;
+  readonly receipts: Pick<SignedReceipts, "of">;
   readonly brand: ReadBrand;
   readonly configuration: ConfigurationHere;
   readonly switches: Pick<Pauses, "rows" | "pause" | "resume">;

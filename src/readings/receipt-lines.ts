@@ -17,7 +17,12 @@ import {
 import { OTHER_WORDS } from "../core/money/price-fields.ts";
 import type { PriceRow } from "../core/money/price-rows.ts";
 import { priceVersionOf, priceVersionOfUnits } from "../core/money/price-version.ts";
-import { partsOf as partsOfUsage, type Part as TokenPart } from "../core/money/usage.ts";
+import {
+  type FeeCounts,
+  type PartCounts,
+  partsOf as partsOfUsage,
+  type Part as TokenPart,
+} from "../core/money/usage.ts";
 import { nullable, number, text, usd, type WireOf } from "../core/records.ts";
 import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
@@ -41,7 +46,7 @@ export const ReceiptLine = {
   units: number({ sample: 812 }),
   price_usd: nullable(
     usd({
-      about: "For `per` units; null if it is no longer known, or several prices applied",
+      about: "For `per` units; null if it is no longer known, or the hold was less than the cost",
       sample: "0.15",
     }),
   ),
@@ -71,8 +76,7 @@ export function pricedParts(catalogue: PriceCatalogue, call: LoggedCall): Priced
 
 /**
  * The lines of a charge, a line for each part. They have prices if these make up the charge
- * exactly: prices may have changed since, several rows of prices may apply to a call that several
- * models served, and a charge is never above its hold.
+ * exactly: prices may have changed since, and a charge is never above its hold.
  */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   if (call.cost === 0n) return [];
@@ -134,19 +138,30 @@ function unitsOf(cost: NanoUsd, price: PicoUsd): number {
   return price === 0n ? 0 : affordableQuantity(cost, price);
 }
 
-/** The parts by the row that the call was charged by: the row that gives its cost. */
+/**
+ * The parts by the row that the call was charged by: the row that gives its cost. The log says
+ * which rows there were if several priced the call (D-967).
+ */
 function chatParts(catalogue: PriceCatalogue, call: LoggedCall): PricedPart[] {
   const model = catalogue().models.get(call.model ?? "");
   if (model === undefined || model.prices.version !== call.priceVersion) return [];
-  const parts = model.prices.rows.map((row) => tokenParts(row, call));
+  const { more = {}, fees = {}, rows = [] } = call.usageParts;
+  if (rows.length > 0) {
+    const last = rows.length - 1;
+    return rows.flatMap(({ row: place, parts }, index) => {
+      const row = model.prices.rows[place];
+      return row === undefined ? [] : partsBy(row, parts, index === last ? fees : {});
+    });
+  }
+  const counts = partsOfUsage({ ...call, more });
+  const parts = model.prices.rows.map((row) => partsBy(row, counts, fees));
   const isCharged = (some: readonly PricedPart[]) => chargeOf(some) === call.cost;
   return parts.find(isCharged) ?? [];
 }
 
 /** The parts of the tokens and the fees of a call, by the prices of a row. */
-function tokenParts(row: PriceRow, call: LoggedCall): PricedPart[] {
-  const { more = {}, fees = {} } = call.usageParts;
-  const parts = Object.entries(partsOfUsage({ ...call, more })) as [TokenPart, number][];
+function partsBy(row: PriceRow, counts: PartCounts, fees: FeeCounts): PricedPart[] {
+  const parts = Object.entries(counts) as [TokenPart, number][];
   const tokens = parts.map(([part, units]) => {
     return { what: PART_WORDS[part], units, price: row.of[part], per: TOKENS };
   });

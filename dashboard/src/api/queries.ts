@@ -15,6 +15,8 @@ import type { PlanReply } from "../../../src/readings/offers/plan.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
 import type { ReceiptReply } from "../../../src/readings/receipt.ts";
 import type { RequestsReply } from "../../../src/readings/requests.ts";
+import type { IssuedReceiptReply } from "../../../src/readings/signed/issued-receipt.ts";
+import type { StatementReply } from "../../../src/readings/signed/signed-statement.ts";
 import type { TeamReply } from "../../../src/readings/team.ts";
 import type { UsageReply } from "../../../src/readings/usage.ts";
 import { get, type Query, RequestError } from "./client.ts";
@@ -104,6 +106,15 @@ export const usageQuery = (account: string, query: Query) =>
 
 export const requestsQuery = (account: string, query: Query) =>
   accountQuery<RequestsReply>(account, "requests", { query, renew: query.before === undefined });
+
+export const statementQuery = (account: string, month: string) =>
+  accountQuery<StatementReply>(account, "statement", { query: { month }, renew: false });
+
+/** The signed receipt of a request, which never changes unless the call is corrected. */
+export const issuedReceiptQuery = (account: string, request: string) =>
+  accountQuery<IssuedReceiptReply>(account, `requests/${encodeURIComponent(request)}/receipt`, {
+    renew: false,
+  });
 
 /** A call that has just ended comes into the log within a second: until then it is missing. */
 export const receiptQuery = (account: string, id: string) => ({

@@ -56,6 +56,12 @@ export const PAGES = pages({
     load: () => import("../pages/money/billing.tsx"),
     component: "BillingPage",
   },
+  statement: {
+    group: "account",
+    letter: "e",
+    load: () => import("../pages/money/statement.tsx"),
+    component: "StatementPage",
+  },
   plan: {
     group: "account",
     letter: "a",

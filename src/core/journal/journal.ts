@@ -26,6 +26,9 @@ export const LEDGER_KINDS = [
 ] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
+/** The kinds of the charges of calls. */
+export const CHARGES: ReadonlySet<unknown> = new Set<LedgerKind>(["charge", "late_charge"]);
+
 /** An operation as the wallet applies it: in the order of `number`, each exactly once. */
 export interface Operation {
   readonly number: number;

@@ -15,9 +15,11 @@ import {
   type FeeCounts,
   type Part,
   partsOf,
+  type RowUsage,
   SERVED_PLAINLY,
   type Served,
   type Speed,
+  sumOfUsages,
   type Tier,
   type TokenUsage,
   withOutput,
@@ -183,6 +185,29 @@ export function costOfPieces(
   }
   for (const one of feesOf(last, fees)) quantities.push(one);
   return charge(quantities);
+}
+
+/**
+ * The tokens of a call in pieces by the row that prices them, the row of the last piece at the end;
+ * null if one row prices all.
+ */
+export function rowsOfPieces(
+  prices: Prices,
+  pieces: readonly BilledPiece[],
+  atMs: number,
+): readonly RowUsage[] | null {
+  const byRow = new Map<PriceRow, TokenUsage[]>();
+  for (const piece of pieces) {
+    const { row } = pricedTokens(prices, piece, atMs);
+    const usages = byRow.get(row) ?? [];
+    byRow.delete(row);
+    byRow.set(row, [...usages, piece.usage]);
+  }
+  if (byRow.size < 2) return null;
+  return [...byRow].map(([row, usages]) => ({
+    row: prices.rows.indexOf(row),
+    parts: partsOf(sumOfUsages(usages)),
+  }));
 }
 
 /** The way in which one model served a call; an omitted field has the value of most calls. */

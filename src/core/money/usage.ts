@@ -181,12 +181,20 @@ function sumOf(parts: PartCounts, names: readonly Part[]): number {
   return sum;
 }
 
+/** The tokens that one price row was charged for: its place among the rows of its version. */
+export interface RowUsage {
+  readonly row: number;
+  readonly parts: PartCounts;
+}
+
 /** The details of a usage that the log has beside its totals. Most calls have none. */
 export interface UsageDetails {
   readonly more?: MoreParts;
   readonly fees?: FeeCounts;
   /** The tokens of reasoning, which are inside of `text`. */
   readonly reasoning?: number;
+  /** The tokens by price row, of a call that several rows priced; the last one has the fees. */
+  readonly rows?: readonly RowUsage[];
   /** The tier that served the call, unless it was the standard one. */
   readonly tier?: Served["tier"];
   /** Our own count decided: the provider reported no usage, or one that contradicts itself. */
@@ -198,37 +206,47 @@ export interface UsageDetails {
 }
 
 /** The details of a usage that have a place in its short text. */
-export type UsageParts = Pick<UsageDetails, "more" | "fees" | "reasoning">;
+export type UsageParts = Pick<UsageDetails, "more" | "fees" | "reasoning" | "rows">;
 
 const REASONING = "reasoning";
+const OF_ROW = /^(\d+)\.(\w+)$/;
 
 /** The name of a part where words are joined by lines: `cache_write_5m`. */
 export function partName(part: Part): string {
   return part.replaceAll(/[A-Z]|\d+/g, (one) => `_${one.toLowerCase()}`);
 }
 
-/** Parts and counts of fees as a short text, such as `cacheWrite5m:4012 web_search:2/3`. */
-export function partsText({ more = {}, fees = {}, reasoning = 0 }: UsageParts): string {
+/**
+ * Parts and counts of fees as a short text, such as `cacheWrite5m:4012 web_search:2/3`, and the
+ * parts of each price row if several apply: `0.uncached:900 2.uncached:12`.
+ */
+export function partsText({ more = {}, fees = {}, reasoning = 0, rows = [] }: UsageParts): string {
   const parts = Object.entries(more).map(([part, count]) => `${part}:${count}`);
   const counts = Object.entries(fees).map(([fee, { calls, queries }]) => {
     return `${fee}:${calls}/${queries}`;
   });
   const thoughts = reasoning === 0 ? [] : [`${REASONING}:${reasoning}`];
-  return [...parts, ...thoughts, ...counts].join(" ");
+  const priced = rows.flatMap(({ row, parts: own }) =>
+    Object.entries(own).map(([part, count]) => `${row}.${part}:${count}`),
+  );
+  return [...parts, ...thoughts, ...counts, ...priced].join(" ");
 }
 
 /** Reads the output of `partsText`. */
 export function parseParts(text: string): Required<UsageParts> {
   const more: Record<string, number> = {};
   const fees: Record<string, FeeCount> = {};
+  const rows = new Map<number, Record<string, number>>();
   let reasoning = 0;
   for (const entry of text.split(" ")) {
     const [name = "", count = ""] = entry.split(":");
     const [calls, queries] = count.split("/").map(Number);
     if (calls === undefined || name === "") continue;
-    if (queries !== undefined) fees[name] = { calls, queries };
+    const [, row, part = ""] = OF_ROW.exec(name) ?? [];
+    if (row !== undefined) rows.set(Number(row), { ...rows.get(Number(row)), [part]: calls });
+    else if (queries !== undefined) fees[name] = { calls, queries };
     else if (name === REASONING) reasoning = calls;
     else more[name] = calls;
   }
-  return { more, fees, reasoning };
+  return { more, fees, reasoning, rows: [...rows].map(([row, parts]) => ({ row, parts })) };
 }

@@ -6,6 +6,7 @@ import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
 import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
 import { MAX_COST_PARAMETER } from "../max-cost.ts";
+import { RECEIPT_PARAMETER } from "../receipt-header.ts";
 import { RUN_PARAMETER } from "../run-header.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
@@ -80,7 +81,7 @@ function parametersOf(endpoint: DocumentedEndpoint, writer: SchemaWriter) {
   const all = [
     ...parameters,
     ...(isBilled ? [MAX_COST_PARAMETER, RUN_PARAMETER] : []),
-    ...(isRepeatable(endpoint) ? [IDEMPOTENCY_PARAMETER] : []),
+    ...(isRepeatable(endpoint) ? [IDEMPOTENCY_PARAMETER, RECEIPT_PARAMETER] : []),
   ];
   return all.length === 0 ? {} : { parameters: all.map((one) => parameterOf(one, writer)) };
 }

@@ -3,13 +3,12 @@
 
 import { DAY_MS } from "../../core/durations.ts";
 import type { PicoUsd } from "../../core/money/money.ts";
-import { addMonths, isMonth, startOfMonth } from "../../core/money/months.ts";
 import { csvLine } from "../../core/text/csv.ts";
-import { invalid } from "../../http/body/checks.ts";
 import { readKeyNames } from "../../store/accounts/key-names.ts";
 import { type DayCharge, readDayCharges } from "../../store/usage/day-charges.ts";
 import { ALL_CALLS } from "../../store/usage/log-filter.ts";
 import { type LoggedCall, readLogPage } from "../../store/usage/request-log.ts";
+import { type AskedMonth, askedMonth } from "../month-question.ts";
 import type { AccountSource } from "../reading.ts";
 import { type PriceCatalogue, type PricedPart, pricedParts, TOKENS } from "../receipt-lines.ts";
 import { type Charge, FOCUS_COLUMNS, FOCUS_HEADINGS } from "./focus-columns.ts";
@@ -40,16 +39,16 @@ export function focusPages(
   source: AccountSource,
   question: FocusQuestion,
 ): AsyncGenerator<FocusPage> {
-  const { month, nowMs } = question;
-  if (!isMonth(month)) throw invalid("month", `must be one such as 2026-11, but is '${month}'`);
-  if (startOfMonth(month).getTime() > nowMs) throw invalid("month", `${month} has not begun`);
-  return pagesOf(source, question);
+  return pagesOf(source, question, askedMonth(question.month, question.nowMs));
 }
 
-async function* pagesOf(source: AccountSource, question: FocusQuestion): AsyncGenerator<FocusPage> {
-  const { month, nowMs } = question;
-  const startMs = startOfMonth(month).getTime();
-  const endMs = Math.min(nowMs, startOfMonth(addMonths(month, 1)).getTime());
+async function* pagesOf(
+  source: AccountSource,
+  question: FocusQuestion,
+  { from, to }: AskedMonth,
+): AsyncGenerator<FocusPage> {
+  const startMs = from.getTime();
+  const endMs = Math.min(question.nowMs, to.getTime());
   yield { csv: csvLine(FOCUS_HEADINGS), rows: 0 };
   const { reading, account } = source;
   const keys = await readKeyNames(reading.database, account.number);

@@ -257,6 +257,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       this.#deps.pieceTokens.learn(model, { tokens: usage.completionTokens, pieces });
     }
     const settlement = await settle(this.#deps, {
+      call,
       hold,
       cost: usage === null ? ZERO : costOf(model.prices, usage, this.#parts),
       outcome: {

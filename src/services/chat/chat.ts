@@ -101,7 +101,7 @@ async function complete(
     const stop = chat.isCostCapped === true && reply.choices.some(isAtLimit) ? STOPPED : null;
     return await settleWith(
       deps,
-      { hold, cost, outcome },
+      { hold, cost, outcome, call },
       {
         write: (paid) => write(counted, stop === null ? paid : { ...paid, ...stop }),
         saysWhatIsLeft: chat.svcMembers !== null,

@@ -6,9 +6,10 @@ import {
   costOfPieces,
   exactCost,
   type Prices,
+  rowsOfPieces,
 } from "../../core/money/call-cost.ts";
 import type { NanoUsd, toJsonNumber } from "../../core/money/money.ts";
-import type { MoreParts, UsageDetails } from "../../core/money/usage.ts";
+import type { MoreParts, RowUsage, UsageDetails } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest, ChatUsage, ServedRoute } from "./protocols/provider.ts";
 import { servedAsAsked, tierOf } from "./request-tier.ts";
@@ -51,8 +52,19 @@ export function costOf(prices: Prices, usage: ChatUsage, { request, hold }: Pric
   const { served = servedAsAsked(request), fees, pieces } = usage;
   const atMs = hold.admittedAtMs;
   if (pieces === undefined) return exactCost(prices, usage, { served, fees, atMs });
-  const billed = pieces.map((piece) => (piece.isSummed ? sentOnce(piece, request) : piece));
+  const billed = billedPieces(pieces, request);
   return costOfPieces(prices, billed, { atMs, ...(fees !== undefined && { fees }) });
+}
+
+function billedPieces(pieces: readonly ReplyPiece[], request: ChatRequest): BilledPiece[] {
+  return pieces.map((piece) => (piece.isSummed ? sentOnce(piece, request) : piece));
+}
+
+/** The tokens by price row of a call that several rows price; null for all others. */
+function rowsOf({ prices }: ModelEntry, usage: ChatUsage, { request, hold }: PricedCall) {
+  const { pieces = [] } = usage;
+  if (prices.isPlain || pieces.length < 2) return null;
+  return rowsOfPieces(prices, billedPieces(pieces, request), hold.admittedAtMs);
 }
 
 /** The prompt that was sent decides the row, and not its sum over the rounds of a tool. */
@@ -91,7 +103,7 @@ export function servedOutcome(served: ServedBy & PricedCall, charged: ChargedUsa
     priceVersion: standIn?.priceVersion,
     lane: route.lane,
     upstreamCost: usage === null ? undefined : upstreamCost(route, usage, served),
-    usageDetails: detailsOf(charged, served),
+    usageDetails: detailsOf(charged, served, usage === null ? null : rowsOf(model, usage, served)),
   };
 }
 
@@ -113,12 +125,13 @@ const REFUSED: UsageDetails = { isContentRefused: true };
 export function detailsOf(
   { usage, source, isContentRefused }: ChargedUsage,
   { request }: Pick<PricedCall, "request">,
+  rows: readonly RowUsage[] | null = null,
 ): UsageDetails | undefined {
   if (usage === null) return isContentRefused ? REFUSED : undefined;
   const { more, fees, served, reportedCost, outputDetails } = usage;
   const tier = served?.tier ?? tierOf(request);
   const reasoning = Math.min(outputDetails?.reasoning_tokens ?? 0, usage.completionTokens);
-  const hasParts = more !== undefined || fees !== undefined || reasoning > 0;
+  const hasParts = more !== undefined || fees !== undefined || reasoning > 0 || rows !== null;
   const isPlain = !hasParts && tier === "standard";
   const isProviders = source === undefined && reportedCost === undefined;
   if (isPlain && isProviders) return isContentRefused ? REFUSED : undefined;
@@ -126,6 +139,7 @@ export function detailsOf(
     ...(more !== undefined && { more: more satisfies MoreParts }),
     ...(fees !== undefined && { fees }),
     ...(reasoning > 0 && { reasoning }),
+    ...(rows !== null && { rows }),
     ...(tier !== "standard" && { tier }),
     ...(source !== undefined && { source }),
     ...(reportedCost !== undefined && { isReportedCost: true }),

@@ -57,7 +57,11 @@ export async function askMaps<A extends MapsAction, Answer>(
       lane,
       ...(buying !== undefined && { upstreamCost: charge([[1, buying]]) }),
     };
-    return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });
+    return await settleWith(
+      deps,
+      { hold, cost, outcome, call },
+      { write: (paid) => write(reply, paid) },
+    );
   } catch (error) {
     return await giveBack(deps, call, { hold, failure: error });
   }

@@ -2,7 +2,7 @@
 // under other names are accepted under those too.
 
 import { SEARCH, TIERS } from "../../core/access/limits.ts";
-import { costUsd, requestId } from "../../http/reply-schema.ts";
+import { costUsd, inlineReceipt, requestId } from "../../http/reply-schema.ts";
 import {
   type Checked,
   named,
@@ -106,6 +106,7 @@ const svc = Type.Object({
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("0: free credit pays for no search"),
+  receipt: inlineReceipt,
 });
 
 export const SearchAnswer = named("SearchReply", {

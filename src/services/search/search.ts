@@ -78,7 +78,11 @@ export async function searchOnce(
       lane: provider,
       upstreamCost: buying === undefined ? undefined : charge([[1, buying]]),
     };
-    return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });
+    return await settleWith(
+      deps,
+      { hold, cost, outcome, call },
+      { write: (paid) => write(reply, paid) },
+    );
   } catch (error) {
     return await giveBack(deps, call, { hold, failure: error });
   } finally {

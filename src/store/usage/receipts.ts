@@ -1,6 +1,6 @@
 // Receipts as they were issued, and the public keys of all receipts.
 
-import type { Database } from "../servers/database.ts";
+import { arrayText, type Database } from "../servers/database.ts";
 import type { receiptKeys, receipts } from "../tables/receipt-schema.ts";
 
 export type IssuedReceipt = Readonly<Pick<typeof receipts.$inferSelect, "number" | "jws">>;
@@ -10,6 +10,16 @@ export async function numberOfAccount({ sql }: Database, account: string): Promi
   const [row] = await sql`SELECT number FROM accounts WHERE id = ${account}`;
   if (row === undefined) throw new Error(`There is no account ${account}`);
   return Number(row.number);
+}
+
+/** Those of these requests that the log has. */
+export async function loggedAmong(
+  { sql }: Database,
+  requests: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql`
+    SELECT request FROM request_log WHERE request = ANY(${arrayText(requests)}::text::uuid[])`;
+  return rows.map(({ request }) => String(request));
 }
 
 /** The last receipt of an account's request; null if none was issued. */

@@ -1,5 +1,6 @@
 // Computes the changes that journal entries make in the sums of the request log.
 
+import { CHARGES } from "../../core/journal/journal.ts";
 import { nano } from "../../core/money/money.ts";
 import type { LedgerRow, PreparedEntry } from "../ledger/prepared-entry.ts";
 import {
@@ -42,8 +43,6 @@ export const sumSql = (row: string, name: keyof RollupSums) =>
   name === "calls"
     ? `CASE WHEN ${row}.error_code = '${SUMMARY_CODE}' THEN ${row}.requests ELSE 1 END`
     : `${row}.${name}`;
-
-const CHARGES: ReadonlySet<unknown> = new Set(["charge", "late_charge"]);
 
 /**
  * The changes of entries whose rows were written, by their log rows. Money that is in the ledger

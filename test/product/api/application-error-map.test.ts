@@ -6,12 +6,14 @@ import { expect, test } from "bun:test";
 import { CHAT } from "../../../src/core/access/limits.ts";
 import type { UnavailableCode } from "../../../src/core/access/services.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
-import { ApiWorld, chatBody } from "../../support/api/api-world.ts";
+import { newTimedId, toUuid } from "../../../src/core/ids.ts";
+import { ApiWorld, chatBody, completionOf } from "../../support/api/api-world.ts";
 import { PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
 import { runRefusals } from "../../support/api/provoke-runs.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import type { AccountTerms } from "../../support/stores/accounts.ts";
+import { random } from "../../support/random.ts";
+import type { AccountTerms, TestAccount } from "../../support/stores/accounts.ts";
 import { act } from "../../support/stores/burn-lab.ts";
 
 /** Each plan includes all of this surface, and no key can open as many streams as the limit. */
@@ -29,10 +31,7 @@ type NeverAnswered =
   | "mail_rate_limit"
   | "mail_daily_limit"
   | "message_not_found"
-  | "run_not_found"
-  | "receipt_not_found"
-  | "receipt_pending"
-  | "receipt_gone";
+  | "run_not_found";
 
 const PATH = "/api/v1/chat/completions";
 
@@ -119,6 +118,18 @@ const provoke = {
       open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
     }),
   ),
+  receipt_not_found: { by: () => receiptOf(async () => "req_1") },
+  receipt_pending: { by: () => receiptOf(async () => newTimedId("request", random, Date.now())) },
+  receipt_gone: {
+    by: () =>
+      receiptOf(async (account) => {
+        const { svc } = await completionOf(await api.postTo(PATH, account, chatBody()));
+        await api.parts.stores.flush();
+        const { sql } = api.parts.stores.database;
+        await sql`DELETE FROM request_log WHERE request = ${toUuid(svc.request_id)}`;
+        return svc.request_id;
+      }),
+  },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   account_budget_exceeded: call({ budgets: { total: "0.000001" } }),
@@ -154,6 +165,12 @@ test("a Free plan's allowance pays no model that free credit does not pay", asyn
   const response = await api.postTo(PATH, account, chatBody({ model: PAID_ONLY_MODEL.id }));
   expect(response.status).toBe(402);
 });
+
+/** Asks for the receipt of a request that is made like this. */
+async function receiptOf(request: (account: TestAccount) => Promise<string>): Promise<Response> {
+  const account = await api.account({ surface: "application", plan: "max", paid: "9" });
+  return api.get(`/api/v1/receipts/${await request(account)}`, account);
+}
 
 async function askElevenTimesOnFree(): Promise<Response> {
   const account = await api.account({ surface: "application" });

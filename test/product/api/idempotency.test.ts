@@ -4,14 +4,16 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { SCOPES } from "../../../src/core/access/services.ts";
+import type { Expiring } from "../../../src/core/deadlines.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { pathOf } from "../../../src/http/docs/docs-page.ts";
 import { isRepeatable } from "../../../src/http/idempotency.ts";
 import { DOCUMENTED } from "../../../src/routes.ts";
-import { type ApiWorld, chatBody, costOf, errorOf, until } from "../../support/api/api-world.ts";
+import { ApiWorld, chatBody, costOf, errorOf, until } from "../../support/api/api-world.ts";
 import { EXAMPLE_CATALOGUE } from "../../support/api/example-models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
+import { realClock } from "../../support/fakes/fake-clock.ts";
 import { endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
 import { closedGate } from "../../support/gate.ts";
 import { createTestKey, type TestAccount } from "../../support/stores/accounts.ts";
@@ -152,6 +154,33 @@ describe("a repeat", () => {
     expect(words).toContain(String(id));
   });
 
+  test("after ten minutes is told the receipt, which says what the first one cost", async () => {
+    const ends: Expiring[] = [];
+    const deadline = (limitMs: number, owner: Expiring) => {
+      if (limitMs === IDEMPOTENCY.answerMs) ends.push(owner);
+      return realClock.deadline(limitMs, owner);
+    };
+    await using other = await ApiWorld.start({ clock: { ...realClock, deadline } });
+    for (const surface of ["gateway", "application"] as const) {
+      const plan = surface === "application" ? ({ plan: "max" } as const) : {};
+      const payer = await other.account({ surface, ...plan, paid: "9" });
+      const path = surface === "gateway" ? "/v1" : "/api/v1";
+      const send = () =>
+        other.postTo(`${path}/chat/completions`, payer, chatBody(), keyed("order-1"));
+      const id = (await send()).headers.get("x-request-id");
+      expect(isReplay(await send())).toBe(true);
+      for (const owner of ends.splice(0)) owner.expire();
+      const { code, message } = await errorOf(await send());
+      expect(code).toBe("idempotency_already_charged");
+      expect(message).toContain(`/v1/receipts/${id}`);
+      await other.parts.stores.flush();
+      const receipt = await other.get(`/v1/receipts/${id}`, payer);
+      const { claims } = (await receipt.json()) as { claims: { receipt: { cost_usd: string } } };
+      expect(usd(claims.receipt.cost_usd)).toBe(COST);
+      expect((await other.view(payer)).monthSpent).toBe(COST);
+    }
+  });
+
   test("with another API key of the account never gets the answer", async () => {
     await (await chat("order-1")).text();
     const terms = { scopes: SCOPES };
@@ -202,6 +231,29 @@ describe("the checks of a call come before its replay", () => {
     await api.revoke(account);
     expect(await codeOf(await chat("order-1"))).toBe("invalid_api_key");
   });
+
+  const takenAway = [
+    ["its address", "ip_allowlist = ARRAY['192.0.2.0/24']", "ip_not_allowed"],
+    ["the scope", "scopes = ARRAY['mail']", "insufficient_scope"],
+    ["the model", "models = ARRAY['other-*']", "model_not_allowed"],
+    ["its use", "disabled_at = now()", "invalid_api_key"],
+    ["its time", "ends_at = now() - interval '1 second'", "invalid_api_key"],
+  ] as const;
+  for (const [what, change, code] of takenAway) {
+    test(`a key that lost ${what} since then gets no answer`, async () => {
+      const first = await (await chat("order-1")).text();
+      expect(isReplay(await chat("order-1"))).toBe(true);
+      const { sql } = api.parts.stores.database;
+      await sql.unsafe(`UPDATE keys SET ${change} WHERE id = $1`, [account.keyId]);
+      await sql`UPDATE accounts SET version = version + 1 WHERE id = ${account.id}`;
+      await account.actor.configure();
+      const repeat = await chat("order-1");
+      const text = await repeat.text();
+      expect(text).not.toBe(first);
+      expect(JSON.parse(text).error.code).toBe(code);
+      expect(await spent()).toBe(COST);
+    });
+  }
 
   test("neither does a suspended account, nor a paused service", async () => {
     await (await chat("order-1")).text();

@@ -1,6 +1,7 @@
 // Tests of quotes: each is compared with the call that it quotes, made afterwards.
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { usd } from "../../../src/core/money/money.ts";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { MODEL, PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
@@ -8,6 +9,7 @@ import { textBatch } from "../../support/fakes/scripted-chat.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 interface QuoteJson {
+  readonly path: string;
   readonly hold_usd: number;
   readonly model: string | null;
   readonly likely: {
@@ -209,6 +211,72 @@ describe("other services", () => {
       SELECT count(*)::int AS count FROM mail_messages m JOIN accounts a ON a.number = m.account
       WHERE a.id = ${account.id}`;
     expect(row?.count).toBe(0);
+  });
+});
+
+describe("calls of the Application API", () => {
+  const open = () => api.account({ surface: "application", plan: "max", paid: "9" });
+
+  for (const door of ["/v1/quote", "/api/v1/quote"]) {
+    test(`are quoted at ${door}, with the hold of the call that follows`, async () => {
+      const account = await open();
+      const calls = [
+        ["/api/v1/chat/completions", chatBody({ max_tokens: 100 })],
+        ["/api/v1/chat/completions", chatBody({ max_tokens: 100, model: "auto" })],
+        ["/api/v1/messages", chatBody({ max_tokens: 100 })],
+        ["/api/v1/responses", { model: MODEL.id, input: "Hello", max_output_tokens: 100 }],
+      ] as const;
+      for (const [path, body] of calls) {
+        const before = await wallet(account);
+        const response = await api.postTo(door, account, { path, body });
+        expect(response.status).toBe(200);
+        const quote = (await response.json()) as QuoteJson;
+        expect(quote).toMatchObject({ path, would_pass: true });
+        expect(await wallet(account)).toEqual(before);
+        let held = 0n;
+        const { reply } = api.chat;
+        api.chat.reply = async (...given) => {
+          const [hold] = await api.holdRecords(account);
+          held = (hold?.paid ?? 0n) + (hold?.free ?? 0n);
+          return await reply(...given);
+        };
+        const call = await api.postTo(path, account, body);
+        expect(call.status).toBe(200);
+        expect(((await call.json()) as { model: string }).model).toBe(quote.model ?? "");
+        api.chat.reply = reply;
+        expect(held).toBeGreaterThan(0n);
+        expect(quote.hold_usd).toBe(Number(held) / 1e9);
+      }
+    });
+  }
+
+  test("are quoted only with a key of their own, and other paths are named", async () => {
+    const application = await open();
+    const gateway = await api.account({ paid: "5" });
+    const path = "/api/v1/chat/completions";
+    const foreign = await errorOf(await ask(gateway, path, chatBody()));
+    expect(foreign.message).toContain("must be an endpoint that costs money: /v1/");
+    const own = await errorOf(await ask(application, CHAT, chatBody()));
+    expect(own.message).toContain("must be an endpoint that costs money: /api/v1/");
+    const closed = await api.postTo("/api/v1/quote", gateway, { path, body: chatBody() });
+    expect([closed.status, (await errorOf(closed)).code]).toEqual([401, "invalid_api_key"]);
+  });
+
+  test("that would be refused say so as the call does", async () => {
+    const account = await open();
+    await api.change(account, { ownCap: usd("0.00001") });
+    const path = "/api/v1/chat/completions";
+    const body = chatBody({ max_tokens: 90 });
+    const quote = await quoted(account, path, body);
+    expect(quote).toMatchObject({
+      would_pass: false,
+      refusal: { code: "monthly_limit_reached" },
+    });
+    expect((await errorOf(await api.postTo(path, account, body))).code).toBe(
+      "monthly_limit_reached",
+    );
+    const bad = await ask(account, path, chatBody({ temperature: 9 }));
+    expect([bad.status, (await errorOf(bad)).message.includes("temperature")]).toEqual([400, true]);
   });
 });
 

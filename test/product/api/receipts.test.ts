@@ -5,7 +5,8 @@ import { createPublicKey, verify } from "node:crypto";
 import { newTimedId, toUuid } from "../../../src/core/ids.ts";
 import { type ReceiptClaims, signReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { receiptKeyOf } from "../../../src/core/receipts/receipt-keys.ts";
-import { SignedReceipts } from "../../../src/readings/signed-receipts.ts";
+import { SignedReceipts } from "../../../src/readings/signed/signed-receipts.ts";
+import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";
 import { adoptReceiptKeys } from "../../../src/store/usage/receipts.ts";
 import { chatBody, completionOf, errorOf, RECEIPT_KEY } from "../../support/api/api-world.ts";
 import { MODEL } from "../../support/api/models.ts";
@@ -138,6 +139,24 @@ describe("a receipt", () => {
     const { jws } = await receiptOf(account, request_id);
     await stores.database.sql`DELETE FROM request_log WHERE request = ${toUuid(request_id)}`;
     expect((await receiptOf(account, request_id)).jws).toBe(jws);
+  });
+});
+
+describe("once the log of a month was dropped", () => {
+  test("a receipt that was issued before stays, and any other is gone with 410", async () => {
+    const account = await api.account({ paid: "5" });
+    const [kept, lost] = [await chatted(account), await chatted(account)];
+    const { jws } = await receiptOf(account, kept.request_id);
+    const { sql } = stores.database;
+    const upkeep = new LogUpkeep(stores.database);
+    const old = new Date("2025-01-15T12:00:00Z");
+    await upkeep.ensurePartitions(old, 1);
+    const requests = [kept, lost].map(({ request_id }) => toUuid(request_id));
+    await sql`UPDATE request_log SET at = ${old.toISOString()} WHERE request = ANY(${requests})`;
+    expect(await upkeep.dropMonths("2025-02")).toEqual(["2025-01"]);
+    expect((await receiptOf(account, kept.request_id)).jws).toBe(jws);
+    const gone = await api.get(pathOf(lost.request_id), account);
+    expect([gone.status, (await errorOf(gone)).code]).toEqual([410, "receipt_gone"]);
   });
 });
 

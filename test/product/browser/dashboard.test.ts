@@ -2,6 +2,9 @@
 // to a paid call that appears in usage. Each page is inspected in light, dark and on a phone.
 
 import { describe, expect, test } from "bun:test";
+import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";
+import type { PublicJwk } from "../../../src/core/receipts/receipt-keys.ts";
+import { verifyStatement } from "../../../src/core/receipts/statement-jws.ts";
 import { postChat } from "../../support/api/chat-client.ts";
 import { PHONE, WIDE } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
@@ -85,6 +88,42 @@ describe.skipIf(!canRun)("a new customer", () => {
     }
     await page.emulateMedia({ media: null, colorScheme: "light" });
     await page.setViewportSize(WIDE);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("shows and saves the signed receipt of the call, and the month's statement", async () => {
+    const { page } = ada;
+    const { keys } = (await (await fetch(`${running.url}/.well-known/jwks.json`)).json()) as {
+      keys: PublicJwk[];
+    };
+    const saved = async (scope: { getByRole: typeof page.getByRole }) => {
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        scope.getByRole("button", { name: "Save as JSON" }).click(),
+      ]);
+      return JSON.parse(await Bun.file(await file.path()).text()) as { jws: string };
+    };
+    await ada.go(`${account}/requests`);
+    await page.getByRole("row", { name: /ok.*production.*200/ }).click();
+    await ada.button("Signed receipt").click();
+    const dialog = page.getByRole("dialog", { name: "Signed receipt" });
+    await dialog.getByText("Receipt no. 1").waitFor();
+    const { receipt } = await verifyReceipt((await saved(dialog)).jws, keys);
+    await ada.inspect("signed-receipt");
+    await ada.go(`${account}/statement`);
+    await ada.sees("At the end");
+    const total = await ada.text(page.locator("tfoot tr td").last());
+    expect(total).toBe(shown(Number(receipt.cost_usd)));
+    const { statement } = await verifyStatement((await saved(page)).jws, keys);
+    expect(statement.calls).toMatchObject({ charged: 1, cost_usd: receipt.cost_usd });
+    await ada.inspect("statement");
+    await page.emulateMedia({ media: "print" });
+    const printed = await page.evaluate("document.body.innerText");
+    expect(printed).toContain("At the end");
+    for (const hidden of ["Month before", "Save as JSON"]) expect(printed).not.toContain(hidden);
+    await page.emulateMedia({ media: null });
+    await ada.button("Month before").click();
+    await ada.sees("No call was charged in this month.");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 

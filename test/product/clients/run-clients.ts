@@ -105,6 +105,7 @@ const CLIENTS: readonly Client[] = [
     ...python("instructor_client.py", [...WITHOUT_CHAT, "schema"]),
     page: "instructor",
   },
+  { name: "joserfc", ...python("receipt_client.py", ["receipt", "inline", "forged", "cost"]) },
 ];
 
 function python(file: string, checks: readonly string[]) {

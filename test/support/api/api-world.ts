@@ -20,7 +20,8 @@ import type { NanoUsd } from "../../../src/core/money/money.ts";
 import { receiptKeyOf } from "../../../src/core/receipts/receipt-keys.ts";
 import { createClientInfo } from "../../../src/http/client-info.ts";
 import { LISTEN_OPTIONS } from "../../../src/http/server.ts";
-import { SignedReceipts } from "../../../src/readings/signed-receipts.ts";
+import { AwaitedReceipts } from "../../../src/readings/signed/awaited-receipts.ts";
+import { SignedReceipts } from "../../../src/readings/signed/signed-receipts.ts";
 import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import type { AccountChange } from "../../../src/store/accounts/accounts.ts";
@@ -99,6 +100,8 @@ export class ApiWorld implements AsyncDisposable {
       logged.push({ level, fields, message });
     };
     const log: Log = { info: note("info"), warn: note("warn"), error: note("error") };
+    const signing = { database, clock: realClock, key: RECEIPT_KEY, issuer: "test" };
+    const receipts = new SignedReceipts(signing);
     const catalogue: Catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
     const chat = new ScriptedChat();
     const search = new ScriptedSearch();
@@ -136,12 +139,8 @@ export class ApiWorld implements AsyncDisposable {
       dashboard: () => null,
       docsTryIt: false,
       averageReply: (of) => averageReply(database, of),
-      receipts: new SignedReceipts({
-        database,
-        clock: realClock,
-        key: RECEIPT_KEY,
-        issuer: "test",
-      }),
+      receipts,
+      awaitedReceipts: new AwaitedReceipts({ database, clock: realClock, receipts, log }),
       runs: {
         database,
         actors,

@@ -49,6 +49,7 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
     docsTryIt: false,
     averageReply: async () => null,
     receipts: unreachable("receipts"),
+    awaitedReceipts: unreachable("awaitedReceipts"),
     runs: unreachable("runs"),
     mcp: { hosts: [], dashboard: null },
     ...parts,

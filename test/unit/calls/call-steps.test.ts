@@ -47,6 +47,7 @@ function callOf(account: TestAccount, requestId: string): Call {
     rate: null,
     models: null,
     maxCost: null,
+    wantsReceipt: false,
     run: null,
     markers: null,
     ahead: null,

@@ -1,4 +1,4 @@
-// Tests of `farebox receipt verify`, which needs no store.
+// Tests of `farebox receipt verify` and `farebox statement verify`, which need no store.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { parseCommandLine } from "../../../src/cli/commands.ts";
 import type { Stores } from "../../../src/cli/stores.ts";
 import { type ReceiptClaims, signReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { receiptKeyOf } from "../../../src/core/receipts/receipt-keys.ts";
+import { type StatementClaims, signStatement } from "../../../src/core/receipts/statement-jws.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "receipts-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,9 +47,9 @@ function written(name: string, text: string): string {
 
 const keys = written("keys.json", JSON.stringify({ keys: [key.publicJwk] }));
 
-async function verified(receipt: string, by = keys) {
-  const file = written("receipt", receipt);
-  const invocation = parseCommandLine(["receipt", "verify", file, "--keys", by, "--json"], 0);
+async function verified(signed: string, { what = "receipt", by = keys } = {}) {
+  const file = written(what, signed);
+  const invocation = parseCommandLine([what, "verify", file, "--keys", by, "--json"], 0);
   if (invocation.kind !== "run") throw new Error("The command was not run");
   // The command opens none of its stores.
   return await invocation.run({} as Stores);
@@ -85,4 +86,32 @@ test("a token of another type, or without a signature, is no receipt", async () 
     const forged = `${Buffer.from(JSON.stringify(head)).toString("base64url")}.${payload}.`;
     expect((await verified(forged)).failed).toBe(true);
   }
+});
+
+test("a statement is valid as the whole reply, and neither passes as the other", async () => {
+  const statement: StatementClaims["statement"] = {
+    month: "2026-11",
+    from: "2026-11-01T00:00:00.000Z",
+    to: "2026-12-01T00:00:00.000Z",
+    is_over: true,
+    opening: { paid_usd: "5", free_usd: "0", owed_usd: "0" },
+    entries: [{ kind: "charge", count: 2, paid_usd: "-0.5", free_usd: "0" }],
+    closing: { paid_usd: "4.5", free_usd: "0", owed_usd: "0" },
+    calls: { charged: 2, cost_usd: "0.5", paid_usd: "0.5", free_usd: "0" },
+    charges: [{ service: "chat", model: "fast", cost_usd: "0.5", free_usd: "0" }],
+  };
+  const { iss, sub, iat } = claims;
+  const jws = await signStatement(key, { iss, sub, iat, statement });
+  const reply = JSON.stringify({ statement, jws });
+  const { json, text } = await verified(reply, { what: "statement" });
+  expect(json).toEqual({ valid: true, claims: { iss, sub, iat, statement } });
+  expect(text).toContain("$0.5 in 2026-11, for 2 calls; the paid balance went from $5 to $4.5");
+  expect((await verified(jws)).failed).toBe(true);
+  const receipt = await signReceipt(key, claims);
+  expect((await verified(receipt, { what: "statement" })).failed).toBe(true);
+  const [head, , signature] = jws.split(".");
+  const other = { iss, sub, iat, statement: { ...statement, month: "2026-10" } };
+  const payload = Buffer.from(JSON.stringify(other)).toString("base64url");
+  const forged = await verified(`${head}.${payload}.${signature}`, { what: "statement" });
+  expect(forged.json.valid).toBe(false);
 });

@@ -92,6 +92,8 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
   listRequests: "viewer",
   exportRequests: "viewer",
   getRequest: "viewer",
+  getIssuedReceipt: "viewer",
+  getStatement: "viewer",
   listLedger: "viewer",
   listWebhooks: "admin",
   createWebhook: "admin",

@@ -88,7 +88,7 @@ test("a call has the parts and the tier of its usage, in a row of 300 bytes", as
     upstream_source: "provider",
   });
   const { more, fees, reasoning } = usageDetails;
-  expect(parseParts(String(row?.usage_parts))).toEqual({ more, fees, reasoning });
+  expect(parseParts(String(row?.usage_parts))).toEqual({ more, fees, reasoning, rows: [] });
   await account.call(usd("0.01"));
   await lab.flush();
   const sizes = await lab.database.sql`SELECT pg_column_size(l.*) AS bytes FROM request_log l

@@ -78,7 +78,7 @@ describe("the table", () => {
     "src/core/configuration/located-json.ts offsets",
     "src/core/brand/logo.ts #open",
     "src/core/brand/logo.ts #written",
-    "src/app.ts PAID",
+    "src/readings/signed/awaited-receipts.ts #waiting",
     "src/calls/call-quote.ts #asked",
   ];
 

@@ -17,6 +17,7 @@ import { Facts, Tag } from "../../parts/panel.tsx";
 import { t } from "../../texts.ts";
 import { duration, exactTime, zoneLabel } from "../../time.ts";
 import { useZone } from "../../zone.ts";
+import { SignedReceipt } from "./signed-receipt.tsx";
 
 interface TicketProps {
   readonly account: string;
@@ -78,6 +79,7 @@ function Receipt({ receipt, account }: ReceiptProps) {
       <hr className="tear" data-soft="" />
       <TimingRows receipt={receipt} />
       <div className="row ticket-actions">
+        <SignedReceipt account={account} request={receipt.request.id} />
         <Copy text={receipt.request.id} label={t.usage.ticket.id} name={t.usage.ticket.copyId} />
       </div>
     </>

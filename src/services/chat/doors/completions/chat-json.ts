@@ -193,12 +193,16 @@ export function chatSvc(
   settlement: Settlement,
 ): object {
   const more = svcMembers?.(served, settlement);
-  const { request_id, cost_usd, free_credit_usd, stopped_by } = svcOf(call.requestId, settlement);
+  const { request_id, cost_usd, free_credit_usd, stopped_by, receipt } = svcOf(
+    call.requestId,
+    settlement,
+  );
   return {
     request_id,
     cost_usd,
     free_credit_usd,
     stopped_by,
+    receipt,
     credits_left_usd: more?.credits_left_usd,
     auto: more?.auto,
     ignored: ignored.length === 0 ? undefined : ignored,

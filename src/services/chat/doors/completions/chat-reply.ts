@@ -1,6 +1,6 @@
 // The schemas of chat replies: whole (SPEC 2.4), and the chunks of a stream.
 
-import { Cost, costUsd, requestId } from "../../../../http/reply-schema.ts";
+import { Cost, costUsd, inlineReceipt, requestId } from "../../../../http/reply-schema.ts";
 import {
   anyObject,
   named,
@@ -133,6 +133,7 @@ export const ApplicationCost = named("ApplicationCost", {
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("The part of it that the allowance paid"),
+  receipt: inlineReceipt,
   credits_left_usd: nullable(
     usdAmount("What is neither spent nor held now; null if that was not known in time"),
   ),

@@ -1,6 +1,6 @@
 // The schemas of replies of the door for Responses: whole, as events of a stream, and a count.
 
-import { costUsd, requestId } from "../../../../http/reply-schema.ts";
+import { costUsd, inlineReceipt, requestId } from "../../../../http/reply-schema.ts";
 import {
   anyObject,
   named,
@@ -119,6 +119,7 @@ const calls = Type.Optional(
       request_id: requestId,
       service: oneOf(["models", "search"]),
       cost_usd: costUsd,
+      receipt: inlineReceipt,
     }),
     { description: "Of a response whose model can search: the calls that `cost_usd` sums up" },
   ),

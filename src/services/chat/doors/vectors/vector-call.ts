@@ -106,7 +106,7 @@ export async function runVectors<Result>(
     const outcome = chargedOutcome(deps, call, charged);
     return await settleWith(
       deps,
-      { hold, cost: costOf(model.prices, usage, priced), outcome },
+      { hold, cost: costOf(model.prices, usage, priced), outcome, call },
       { write: (settlement) => write({ result, usage }, settlement), saysWhatIsLeft },
     );
   } catch (error) {

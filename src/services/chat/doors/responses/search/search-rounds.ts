@@ -41,6 +41,8 @@ export interface PaidCall {
   readonly request_id: string;
   readonly service: "models" | "search";
   readonly cost_usd: object | number;
+  /** For a caller who asked for it. */
+  readonly receipt?: string | null;
 }
 
 /** The rounds of a response beside one for each search: to answer, and to be told to answer. */
@@ -101,6 +103,8 @@ export class SearchRounds {
   #searches: OpenToolSearch | null = null;
   #searchPaid: Settlement | null = null;
   #hasEnded = false;
+  /** The receipts of all calls, by request; null unless the caller asked for them. */
+  readonly #receipts: Map<string, string | null> | null;
   /** Why no search was made, although the model asked for it. */
   #refusal: ApiError | null = null;
 
@@ -113,6 +117,9 @@ export class SearchRounds {
     this.#call = call;
     this.#whole = wholeOf(context);
     if (this.#whole !== null) call.partOf = this.#whole;
+    this.#receipts = call.wantsReceipt ? new Map() : null;
+    // No round waits for its receipt before the next one.
+    call.wantsReceipt = false;
     this.signal = this.#leaving.signal;
     const hasGrace = this.#whole !== null && !chat.stream;
     if (!hasGrace) this.signal = AbortSignal.any([call.signal, this.signal]);
@@ -146,9 +153,14 @@ export class SearchRounds {
       service: "models" as const,
       cost_usd: toJsonNumber(settlement.charged),
     }));
-    if (this.#searches === null || this.#searchPaid === null) return rounds;
-    const cost_usd = toJsonNumber(this.#searchPaid.charged);
-    return [...rounds, { request_id: this.#searches.requestId, service: "search", cost_usd }];
+    const calls: PaidCall[] = rounds;
+    if (this.#searches !== null && this.#searchPaid !== null) {
+      const cost_usd = toJsonNumber(this.#searchPaid.charged);
+      calls.push({ request_id: this.#searches.requestId, service: "search", cost_usd });
+    }
+    const receipts = this.#receipts;
+    if (receipts === null) return calls;
+    return calls.map((one) => ({ ...one, receipt: receipts.get(one.request_id) ?? null }));
   }
 
   /** The sums of all rounds that ended, and of the searches if they did. */
@@ -277,6 +289,20 @@ export class SearchRounds {
       this.#ofSearch.length = 0;
     }
     await this.#endClaim();
+    await this.#addReceipts();
+  }
+
+  async #addReceipts(): Promise<void> {
+    const receipts = this.#receipts;
+    const { deps, call } = this.#context;
+    if (receipts === null) return;
+    const { identity } = call;
+    const { signal } = this;
+    const adding = this.calls.map(async ({ request_id: requestId }) => {
+      const receipt = await deps.calls.receipts?.whenFinal({ requestId, identity, signal });
+      receipts.set(requestId, receipt ?? null);
+    });
+    await Promise.all(adding);
   }
 
   /** From now on a repeat learns that the response was charged. */

@@ -1,15 +1,16 @@
 // Issues signed receipts of calls, from the log and the ledger (D-782).
 
-import { serviceOfScope } from "../core/access/services.ts";
-import type { Clock } from "../core/clock.ts";
-import { ApiError } from "../core/errors.ts";
-import { isId, timeOfId, toUuid } from "../core/ids.ts";
-import { type NanoUsd, nano, toDecimal } from "../core/money/money.ts";
-import { partsOf } from "../core/money/usage.ts";
-import { type ReceiptClaims, signReceipt, verifyReceipt } from "../core/receipts/receipt-jws.ts";
-import { type PublicJwk, publicJwk, type ReceiptKey } from "../core/receipts/receipt-keys.ts";
-import { readKeyNames } from "../store/accounts/key-names.ts";
-import type { Database } from "../store/servers/database.ts";
+import { serviceOfScope } from "../../core/access/services.ts";
+import type { Clock } from "../../core/clock.ts";
+import { ApiError } from "../../core/errors.ts";
+import { isId, timeOfId, toUuid } from "../../core/ids.ts";
+import { type NanoUsd, nano, toDecimal } from "../../core/money/money.ts";
+import { partsOf } from "../../core/money/usage.ts";
+import { type ReceiptClaims, signReceipt, verifyReceipt } from "../../core/receipts/receipt-jws.ts";
+import { type PublicJwk, publicJwk, type ReceiptKey } from "../../core/receipts/receipt-keys.ts";
+import { type StatementClaims, signStatement } from "../../core/receipts/statement-jws.ts";
+import { readKeyNames } from "../../store/accounts/key-names.ts";
+import type { Database } from "../../store/servers/database.ts";
 import {
   type IssuedReceipt,
   keepReceipt,
@@ -17,8 +18,8 @@ import {
   numberOfAccount,
   readReceiptKeys,
   wasCharged,
-} from "../store/usage/receipts.ts";
-import { type CallBooking, findCall, type LoggedCall } from "../store/usage/request-log.ts";
+} from "../../store/usage/receipts.ts";
+import { type CallBooking, findCall, type LoggedCall } from "../../store/usage/request-log.ts";
 
 /** A mail may wait for two days before its call is final; calls of other services end sooner. */
 const PENDING_MS = 49 * 3_600_000;
@@ -94,6 +95,13 @@ export class SignedReceipts {
     return await this.#read(
       await keepReceipt(database, of, { number: claims.receipt.number, jws }),
     );
+  }
+
+  /** The statement of an account, in compact form. */
+  async signStatement(account: string, statement: StatementClaims["statement"]): Promise<string> {
+    const { key, issuer: iss, clock } = this.#deps;
+    const iat = Math.floor(clock.now() / 1_000);
+    return await signStatement(key, { iss, sub: account, iat, statement });
   }
 
   async #withoutLog({ number, uuid, request, last }: Unlogged): Promise<SignedReceipt> {

@@ -1,0 +1,24 @@
+// Serves what both surfaces have at one path: the key of a request says which of them it is for.
+
+import type { Endpoint } from "../http/endpoint-info.ts";
+import type { FrameDeps } from "../http/frame.ts";
+import { hasKeyOf } from "../http/read-key.ts";
+
+interface SameOfBoth<Deps> {
+  readonly gateway: Endpoint<Deps>;
+  readonly application: Endpoint<Deps>;
+}
+
+/** The Gateway's endpoint, which answers a key of the Application API as that surface does. */
+export function forBothSurfaces<Deps extends FrameDeps>({
+  gateway,
+  application,
+}: SameOfBoth<Deps>): Endpoint<Deps> {
+  return {
+    ...gateway,
+    answer: (deps, raw) =>
+      hasKeyOf("application", raw.request.headers)
+        ? application.answer({ ...deps, surface: "application" }, raw)
+        : gateway.answer(deps, raw),
+  };
+}

@@ -1,0 +1,19 @@
+// Runs a test's requests while the journal is flushed, as the workers do.
+
+/** What `work` resolves to; the flushes end with it. */
+export async function flushing<T>(
+  { flush }: { readonly flush: () => Promise<unknown> },
+  work: () => Promise<T>,
+): Promise<T> {
+  let isOver = false;
+  const loop = async () => {
+    while (!isOver) await flush();
+  };
+  const flushes = loop();
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    await flushes;
+  }
+}
