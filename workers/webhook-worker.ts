@@ -16,6 +16,7 @@ import { WebhookSeals } from "../src/core/webhooks/webhook-seals.ts";
 import { counter, gauge } from "../src/http/telemetry/metrics.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { BalanceNotices } from "../src/store/accounts/balance-notices.ts";
+import { deleteOldAlarms } from "../src/store/accounts/burn-alarms.ts";
 import type { Database } from "../src/store/servers/database.ts";
 import { resealSecrets } from "../src/store/webhooks/receiver-secrets.ts";
 import { WebhookDeliveries } from "../src/store/webhooks/webhook-deliveries.ts";
@@ -98,6 +99,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
         everyMs: UPKEEP_EVERY_MS,
         async run() {
           await deliveries.expire();
+          await deleteOldAlarms(database, new Date(accounts.clock.now()));
           await resealSecrets(database, { seals, random });
         },
       },

@@ -6,6 +6,7 @@ import { BURN_ALARMS, type BurnSource, burnRulesReply } from "../../console/burn
 import {
   BURN_ACTIONS,
   BURN_BOUNDS,
+  type BurnProblem,
   type BurnTerms,
   burnProblem,
   burnWords,
@@ -82,9 +83,14 @@ function termsIn(input: Input): BurnTerms {
   };
   const problem = burnProblem(terms);
   if (problem === null) return terms;
-  const option = problem.field === "minutes" ? "minutes" : "requests";
-  throw new UsageError(`--${option} ${problem.must}`);
+  throw new UsageError(`--${OPTIONS[problem.field]} ${problem.must}`);
 }
+
+const OPTIONS = {
+  above_usd: "above",
+  requests_per_minute: "requests",
+  minutes: "minutes",
+} as const satisfies Record<BurnProblem["field"], string>;
 
 interface Bounds {
   readonly min: number;

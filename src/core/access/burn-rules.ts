@@ -2,14 +2,17 @@
 // the account's people or of the operator. It is checked every few seconds, so it is a brake, and
 // no bound as a budget is (D-885).
 
-import { MINUTE_MS, SECOND_MS } from "../durations.ts";
-import { type NanoUsd, toDecimal } from "../money/money.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
+import { type NanoUsd, toDecimal, usd } from "../money/money.ts";
 
 /** The time in which spending is summed. */
 export const BURN_WINDOW_MS = 5 * MINUTE_MS;
 
 /** The time between two checks of the rules. */
 export const BURN_EVERY_MS = 10 * SECOND_MS;
+
+/** For so long alarms and removed rules are kept (D-991). */
+export const BURN_KEEP_MS = 90 * DAY_MS;
 
 /** The effects of a rule on the key, beside notices: none, fewer requests, or no paid call. */
 export const BURN_ACTIONS = ["alert", "slow", "pause"] as const;
@@ -21,6 +24,12 @@ export const BURN_BOUNDS = {
   requestsPerMinute: { min: 1, max: 1_000_000 },
   minutes: { min: 5, max: 7 * 24 * 60 },
 } as const;
+
+/**
+ * The least amount of a rule that compares with the usual: many times the usual of a key that costs
+ * almost nothing is almost nothing too (D-991).
+ */
+export const USUAL_AMOUNT_MIN = usd("0.01");
 
 /** The most rules that an account has, and the most that an operator has. */
 export const BURN_RULES_MAX = 20;
@@ -37,12 +46,24 @@ export interface BurnTerms {
   readonly minutes: number | null;
 }
 
-/** The problem of terms that do not fit their action; null if they do. */
+/** What is wrong with the terms of a rule, and the field that says it. */
+export interface BurnProblem {
+  readonly field: "above_usd" | "requests_per_minute" | "minutes";
+  readonly must: string;
+}
+
+/** The problem of terms that do not fit each other; null if they do. */
 export function burnProblem({
+  amount,
+  times,
   action,
   requestsPerMinute,
   minutes,
-}: BurnTerms): { readonly field: "requests_per_minute" | "minutes"; readonly must: string } | null {
+}: BurnTerms): BurnProblem | null {
+  if (times !== null && amount < USUAL_AMOUNT_MIN) {
+    const least = toDecimal(USUAL_AMOUNT_MIN);
+    return { field: "above_usd", must: `must be at least ${least} with a number of times` };
+  }
   if ((action === "slow") !== (requestsPerMinute !== null)) {
     const must = action === "slow" ? "is needed by a rule that slows down" : "is only for 'slow'";
     return { field: "requests_per_minute", must };

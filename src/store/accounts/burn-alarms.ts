@@ -3,9 +3,15 @@
 // of a call (D-885).
 
 import { and, desc, eq, isNotNull, isNull, lt, lte, type SQL } from "drizzle-orm";
-import { BURN_WINDOW_MS, type BurnTerms, burnWords } from "../../core/access/burn-rules.ts";
+import {
+  BURN_KEEP_MS,
+  BURN_WINDOW_MS,
+  type BurnTerms,
+  burnWords,
+} from "../../core/access/burn-rules.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
+import { monthBefore, monthOf } from "../../core/money/months.ts";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import type { Queries, Transaction } from "../servers/transaction.ts";
@@ -43,7 +49,7 @@ export interface BurnBreach extends BurnTerms {
 
 interface Sampling {
   readonly now: Date;
-  /** The operator has rules, which are for the keys of all accounts. */
+  /** The worker has rules of the operator, which are for the keys of all accounts. */
   readonly isEveryKey: boolean;
   /** The buckets whose charges reach the ledger late. */
   readonly behind: readonly number[];
@@ -52,34 +58,42 @@ interface Sampling {
 /**
  * Samples what the keys with rules have spent. Samples of other keys go, and of those whose charges
  * are late: what a key spends while nobody sees it is not found at once when somebody does (D-885).
+ * A worker without rules of the operator keeps the samples of those that have some (D-990).
  */
 export async function sampleSpending(
   { sql }: Database,
   { now, isEveryKey, behind }: Sampling,
 ): Promise<void> {
   const at = now.toISOString();
+  const old = new Date(now.getTime() - BURN_WINDOW_MS - GAP_MS).toISOString();
+  // A call is charged to the month of its admission.
+  const month = monthBefore(monthOf(now.getTime()));
   await sql`
-    WITH watched AS MATERIALIZED (
+    WITH others AS MATERIALIZED (
+      SELECT FROM burn_checks WHERE is_every_key AND at >= ${old}::timestamptz LIMIT 1),
+    watched AS MATERIALIZED (
       SELECT k.number AS key, coalesce(sum(m.spent), 0)::bigint AS spent
       FROM keys k JOIN accounts a ON a.number = k.account
         AND a.bucket <> ALL(${arrayText(behind)}::text::smallint[])
       LEFT JOIN month_spend m ON m.account = k.account AND m.key = k.number
-      WHERE k.revoked_at IS NULL AND (${isEveryKey} OR EXISTS (
-        SELECT FROM burn_rules r WHERE r.account = k.account AND r.removed_at IS NULL
+        AND m.month >= ${month}
+      WHERE k.revoked_at IS NULL AND (${isEveryKey} OR EXISTS (SELECT FROM others)
+        OR EXISTS (SELECT FROM burn_rules r WHERE r.account = k.account AND r.removed_at IS NULL
           AND (r.key IS NULL OR r.key = k.number)))
       GROUP BY k.number),
     unwatched AS (
       DELETE FROM burn_samples s WHERE NOT EXISTS (SELECT FROM watched w WHERE w.key = s.key)),
     checked AS (
-      INSERT INTO burn_checks (at) VALUES (${at}::timestamptz) ON CONFLICT DO NOTHING)
-    INSERT INTO burn_samples (key, at, spent)
-    SELECT w.key, ${at}::timestamptz, w.spent FROM watched w
+      INSERT INTO burn_checks AS known (at, is_every_key) VALUES (${at}::timestamptz, ${isEveryKey})
+      ON CONFLICT (at) DO UPDATE SET is_every_key = known.is_every_key OR excluded.is_every_key)
+    INSERT INTO burn_samples (key, at, spent, since_month)
+    SELECT w.key, ${at}::timestamptz, w.spent, ${month}::int FROM watched w
     LEFT JOIN LATERAL (
-      SELECT s.spent FROM burn_samples s WHERE s.key = w.key ORDER BY s.at DESC LIMIT 1
+      SELECT s.spent, s.since_month FROM burn_samples s
+      WHERE s.key = w.key ORDER BY s.at DESC LIMIT 1
     ) newest ON true
-    WHERE newest.spent IS DISTINCT FROM w.spent
+    WHERE (newest.spent, newest.since_month) IS DISTINCT FROM (w.spent, ${month}::int)
     ON CONFLICT DO NOTHING`;
-  const old = new Date(now.getTime() - BURN_WINDOW_MS - GAP_MS).toISOString();
   await sql`DELETE FROM burn_checks WHERE at < ${old}::timestamptz`;
   await sql`
     DELETE FROM burn_samples s WHERE s.at < ${old}::timestamptz AND EXISTS (
@@ -101,18 +115,30 @@ function spendingOf({ sql }: Database, now: Date) {
         max(at) FILTER (WHERE at <= ${begin}::timestamptz AND at >= ${gap}::timestamptz),
         min(at) FILTER (WHERE at > ${begin}::timestamptz)) AS at
       FROM burn_checks),
-    spending AS (
-      SELECT k.number AS key, k.account, k.id, k.name, newest.spent - coalesce(begin.spent,
-        CASE WHEN k.created_at > since.at THEN 0 ELSE first.spent END) AS spent
+    active AS (
+      SELECT k.number AS key, k.account, k.id, k.name,
+        newest.spent AS newest, newest.since_month AS newest_month,
+        coalesce(begin.spent,
+          CASE WHEN k.created_at > since.at THEN 0 ELSE first.spent END) AS begin,
+        coalesce(begin.since_month, first.since_month) AS begin_month
       FROM since CROSS JOIN (
-        SELECT DISTINCT s.key FROM burn_samples s, since WHERE s.at > since.at) active
-      JOIN keys k ON k.number = active.key AND k.revoked_at IS NULL
-      JOIN LATERAL (SELECT s.spent FROM burn_samples s WHERE s.key = k.number
+        SELECT DISTINCT s.key FROM burn_samples s, since WHERE s.at > since.at) changed
+      JOIN keys k ON k.number = changed.key AND k.revoked_at IS NULL
+      JOIN LATERAL (SELECT s.spent, s.since_month FROM burn_samples s WHERE s.key = k.number
         ORDER BY s.at DESC LIMIT 1) newest ON true
-      JOIN LATERAL (SELECT s.spent FROM burn_samples s WHERE s.key = k.number
+      JOIN LATERAL (SELECT s.spent, s.since_month FROM burn_samples s WHERE s.key = k.number
         ORDER BY s.at LIMIT 1) first ON true
-      LEFT JOIN LATERAL (SELECT s.spent FROM burn_samples s
-        WHERE s.key = k.number AND s.at <= since.at ORDER BY s.at DESC LIMIT 1) begin ON true)`;
+      LEFT JOIN LATERAL (SELECT s.spent, s.since_month FROM burn_samples s
+        WHERE s.key = k.number AND s.at <= since.at ORDER BY s.at DESC LIMIT 1) begin ON true),
+    spending AS (
+      -- If a month has ended in between, one of both samples is a sum of more months.
+      SELECT a.key, a.account, a.id, a.name, a.newest - a.begin
+        + CASE WHEN a.newest_month = a.begin_month THEN 0 ELSE coalesce((
+          SELECT sum(CASE WHEN a.newest_month > a.begin_month THEN m.spent ELSE -m.spent END)
+          FROM month_spend m WHERE m.account = a.account AND m.key = a.key
+            AND m.month >= least(a.newest_month, a.begin_month)
+            AND m.month < greatest(a.newest_month, a.begin_month))::bigint, 0) END AS spent
+      FROM active a)`;
 }
 
 /** The breaches that have no alarm yet. `ofOperator` are the rules for every key. */
@@ -258,6 +284,21 @@ export async function endAlarms(database: Database, now: Date): Promise<readonly
     });
   }
   return due;
+}
+
+/**
+ * Deletes alarms and removed rules of long ago. An alarm that is not over stays while its key is
+ * watched: its rule must not fire again for the same breach.
+ */
+export async function deleteOldAlarms({ sql }: Database, now: Date): Promise<void> {
+  // The earlier of both clocks counts: a clock that jumped ahead must not delete anything.
+  const before = sql`
+    least(${now.toISOString()}::timestamptz, now()) - ${BURN_KEEP_MS} * interval '1 ms'`;
+  await sql`
+    DELETE FROM burn_alarms a
+    WHERE a.at < ${before} AND (a.ends_at IS NULL OR a.ended_at IS NOT NULL)
+      AND (a.over_at IS NOT NULL OR NOT EXISTS (SELECT FROM burn_samples s WHERE s.key = a.key))`;
+  await sql`DELETE FROM burn_rules WHERE removed_at < ${before}`;
 }
 
 /** Ends the measures against a key before their time; false if none lasts. */

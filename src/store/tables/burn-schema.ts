@@ -2,7 +2,16 @@
 // and what the rules found.
 
 import { sql } from "drizzle-orm";
-import { check, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
 import { BURN_ACTIONS } from "../../core/access/burn-rules.ts";
 import { accounts, keys } from "./account-schema.ts";
 import { at, money, number } from "./columns.ts";
@@ -37,10 +46,16 @@ export const burnRules = pgTable(
   ],
 );
 
-/** The spending of a key in all months together, each time that a check found another amount. */
+/** The spending of a key since a month, each time that a check found another amount. */
 export const burnSamples = pgTable(
   "burn_samples",
-  { key: number("key").notNull(), at: at("at").notNull(), spent: money("spent").notNull() },
+  {
+    key: number("key").notNull(),
+    at: at("at").notNull(),
+    spent: money("spent").notNull(),
+    /** The first month whose charges are in `spent`; 0: all months. */
+    sinceMonth: integer("since_month").notNull().default(0),
+  },
   (table) => [
     primaryKey({ columns: [table.key, table.at] }),
     index("burn_samples_at").on(table.at),
@@ -48,7 +63,11 @@ export const burnSamples = pgTable(
 );
 
 /** When the spending was sampled: without a sample of a key at that time it had not changed. */
-export const burnChecks = pgTable("burn_checks", { at: at("at").primaryKey() });
+export const burnChecks = pgTable("burn_checks", {
+  at: at("at").primaryKey(),
+  /** True if the worker that checked has rules for every key. */
+  isEveryKey: boolean("is_every_key").notNull().default(false),
+});
 
 /** Each time that a rule fired for a key, with its terms then. */
 export const burnAlarms = pgTable(

@@ -75,7 +75,11 @@ export const monthSpend = pgTable(
     key: number("key").notNull(),
     spent: money("spent").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.account, table.month, table.key] })],
+  (table) => [
+    primaryKey({ columns: [table.account, table.month, table.key] }),
+    // The check of burn-rate rules reads two months of all accounts.
+    index("month_spend_month").on(table.month),
+  ],
 );
 
 /** The charges of each span of a budget: the sum of its entries, updated in their transaction. */

@@ -3,9 +3,15 @@
 import { beforeEach, expect, test } from "bun:test";
 import { resumeKey } from "../../../src/accounts/burn-rates.ts";
 import type { StoredDocument } from "../../../src/core/access/access.ts";
-import type { BurnTerms } from "../../../src/core/access/burn-rules.ts";
+import { type BurnTerms, burnProblem } from "../../../src/core/access/burn-rules.ts";
+import { readBurnRates } from "../../../src/core/configuration/burn-section.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/durations.ts";
-import { endMeasures, listLasting } from "../../../src/store/accounts/burn-alarms.ts";
+import { monthBefore, monthOf, nextMonthMs } from "../../../src/core/money/months.ts";
+import {
+  deleteOldAlarms,
+  endMeasures,
+  listLasting,
+} from "../../../src/store/accounts/burn-alarms.ts";
 import { removeBurnRule } from "../../../src/store/accounts/burn-rules.ts";
 import { readDocument } from "../../../src/store/accounts/documents.ts";
 import { openMailbox } from "../../support/fakes/mailbox.ts";
@@ -240,6 +246,20 @@ test("a rule of the operator is for the keys of every account", async () => {
   expect(await verdict(account, usd("0.1"))).toBe("key_paused");
 });
 
+test("a worker without rules of the operator hides no spending from one with them", async () => {
+  const account = await openAccount(world, { paid: "10" });
+  const worker = burnWorker(world, () => nowMs, [burnTerms()]);
+  await worker.check();
+  for (let part = 0; part < 4; part += 1) {
+    await spend(account, "0.25");
+    await pass(30 * SECOND_MS);
+  }
+  expect(await pass(10 * SECOND_MS, worker)).toBe(1);
+  // The rules are gone everywhere: after one window nobody looks at the key any more.
+  await pass(6 * MINUTE_MS);
+  expect(await database.sql`SELECT FROM burn_samples`).toHaveLength(0);
+});
+
 test("a rule of one key leaves the others alone", async () => {
   const account = await openAccount(world, { paid: "10" });
   const { id } = await world.store.createKey(account.row, {
@@ -398,4 +418,98 @@ test("times the usual wants as much as the quarters of an hour with spending had
   expect(await pass(10 * SECOND_MS)).toBe(0);
   await spend(account, "0.1");
   expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("a rule that compares with the usual has an amount of at least one cent", () => {
+  const problem = {
+    field: "above_usd",
+    must: "must be at least 0.01 with a number of times",
+  } as const;
+  expect(burnProblem(burnTerms({ times: 2, amount: usd("0.009999999") }))).toEqual(problem);
+  expect(burnProblem(burnTerms({ times: 2, amount: usd("0.01") }))).toBeNull();
+  expect(burnProblem(burnTerms({ amount: usd("0.000000001") }))).toBeNull();
+  const refuse = (pointer: string, must: string) => {
+    throw new Error(`${pointer} ${must}`);
+  };
+  const rule = { above_usd: "0.001", times_usual: 3, action: "alert" } as const;
+  expect(() => readBurnRates([rule], refuse)).toThrow(`/burn_rates/0/above_usd ${problem.must}`);
+});
+
+/** Adds to what the key of an account has been charged for calls of a month. */
+async function addToMonth({ row, keyId }: TestAccount, month: number, cost: string): Promise<void> {
+  await database.sql`
+    INSERT INTO month_spend (account, month, key, spent)
+    SELECT ${row.number}, ${month}, number, ${String(usd(cost))}::bigint FROM keys
+    WHERE id = ${keyId}
+    ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
+}
+
+test("months that take no charges any more are not read", async () => {
+  const account = await withRule();
+  await pass(10 * SECOND_MS);
+  await addToMonth(account, monthBefore(monthBefore(monthOf(nowMs))), "50");
+  expect(await pass(MINUTE_MS)).toBe(0);
+  await addToMonth(account, monthBefore(monthOf(nowMs)), "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+});
+
+test("spending over the turn of a month is summed, and no month counts twice", async () => {
+  nowMs = nextMonthMs(nextMonthMs(Date.now())) - MINUTE_MS;
+  const account = await withRule();
+  const month = monthOf(nowMs);
+  await addToMonth(account, monthBefore(month), "50");
+  await addToMonth(account, month, "20");
+  await database.sql`DELETE FROM burn_samples`;
+  await pass(30 * SECOND_MS);
+  await addToMonth(account, month, "0.5");
+  expect(await pass(2 * MINUTE_MS)).toBe(0);
+  expect(monthOf(nowMs)).toBeGreaterThan(month);
+  await addToMonth(account, month, "0.2");
+  await addToMonth(account, monthOf(nowMs), "0.2");
+  expect(await pass(10 * SECOND_MS)).toBe(0);
+  await addToMonth(account, monthOf(nowMs), "0.1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  expect(await listLasting(database, account.row.number)).toMatchObject([{ spent: usd("1") }]);
+});
+
+test("alarms and removed rules are deleted after 90 days, but none that is not over", async () => {
+  const [over, lasting] = [await withRule({ minutes: 5 }), await withRule({ action: "alert" })];
+  await giveRule(world, over);
+  const removed = await giveRule(world, over, { amount: usd("90") });
+  await removeBurnRule(database, over.row.number, { number: removed, now: new Date(), also });
+  await spend(over, "1");
+  await spend(lasting, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(3);
+  await pass(10 * MINUTE_MS);
+  const count = async () => {
+    const [row] = await database.sql<{ alarms: bigint; rules: bigint }[]>`
+      SELECT (SELECT count(*) FROM burn_alarms) AS alarms,
+        (SELECT count(*) FROM burn_rules) AS rules`;
+    return { alarms: Number(row?.alarms), rules: Number(row?.rules) };
+  };
+  await deleteOldAlarms(database, new Date(nowMs));
+  expect(await count()).toEqual({ alarms: 3, rules: 4 });
+  await database.sql`UPDATE burn_alarms SET at = at - interval '91 days'`;
+  await database.sql`UPDATE burn_rules SET removed_at = removed_at - interval '91 days'`;
+  // The alert went on while its key spent, and the second pause lasts.
+  await database.sql`UPDATE burn_alarms SET over_at = NULL
+    WHERE account = ${lasting.row.number}`;
+  await deleteOldAlarms(database, new Date(nowMs));
+  expect(await count()).toEqual({ alarms: 2, rules: 3 });
+  // Nobody watches the key of the alert any more.
+  await database.sql`UPDATE burn_rules SET removed_at = now()
+    WHERE account = ${lasting.row.number}`;
+  await pass(10 * SECOND_MS);
+  await deleteOldAlarms(database, new Date(nowMs));
+  expect(await listLasting(database, over.row.number)).toHaveLength(1);
+  expect((await count()).alarms).toBe(1);
+});
+
+test("a clock that runs ahead deletes no alarm", async () => {
+  const account = await withRule({ minutes: 5 });
+  await spend(account, "1");
+  expect(await pass(10 * SECOND_MS)).toBe(1);
+  await pass(10 * MINUTE_MS);
+  await deleteOldAlarms(database, new Date(nowMs + 365 * DAY_MS));
+  expect(await database.sql`SELECT FROM burn_alarms`).toHaveLength(1);
 });
