@@ -14,6 +14,7 @@ import { OPERATOR_LISTS } from "./lists.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
 import { RUNNING_ENDPOINTS } from "./running.ts";
 import { VOUCHER_ENDPOINTS } from "./vouchers.ts";
+import { WATCH_ENDPOINTS } from "./watch.ts";
 
 /** The head of the OpenAPI document. */
 export const OPERATOR_HEAD: DocumentHead = {
@@ -29,6 +30,7 @@ export const OPERATOR_HEAD: DocumentHead = {
 const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
   ...OPERATOR_LISTS,
   ...ACCOUNT_READINGS,
+  ...WATCH_ENDPOINTS,
   ...ACCOUNT_ACTIONS,
   ...RUNNING_ENDPOINTS,
   ...CONFIGURATION_ENDPOINTS,

@@ -46,8 +46,11 @@ const account = createRoute({
   component: lazyRouteComponent(() => import("./account-frame.tsx"), "AccountFrame"),
 });
 
+const loadTabs = () => import("./account-tabs.tsx");
+const loadWatch = () => import("./account-watch.tsx");
+
 function tab(path: string, name: keyof typeof ACCOUNT_TABS) {
-  const load = () => import("./account-tabs.tsx");
+  const load = name === "watch" ? loadWatch : loadTabs;
   const options = pageOptions({ load, component: ACCOUNT_TABS[name] });
   return createRoute({ getParentRoute: () => account, path, ...options });
 }

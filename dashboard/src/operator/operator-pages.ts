@@ -47,13 +47,17 @@ export function operatorPath(name: OperatorPageName): string {
   return name === "accounts" ? "/" : `/${name}`;
 }
 
-/** The tabs of an account, by the component of each in account-tabs.tsx. */
+/**
+ * The tabs of an account, by the component of each: `WatchTab` is in account-watch.tsx, the others
+ * are in account-tabs.tsx.
+ */
 export const ACCOUNT_TABS = {
   overview: "OverviewTab",
   billing: "BillingTab",
   keys: "KeysTab",
   requests: "RequestsTab",
+  watch: "WatchTab",
   activity: "ActivityTab",
-} as const satisfies Partial<Record<keyof typeof ot.tabs, string>>;
+} as const satisfies Record<keyof typeof ot.tabs, string>;
 
 export const ACCOUNT_TAB_NAMES = namesOf(ACCOUNT_TABS);

@@ -1,6 +1,7 @@
 // Queries of the operators' pages, and the one function by which these pages change something.
 
 import { queryOptions } from "@tanstack/react-query";
+import type { AccountWebhooksReply } from "../../../src/operator/account-webhooks.ts";
 import type { ActionReply } from "../../../src/operator/act.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type {
@@ -36,6 +37,9 @@ export const accountsQuery = (query: Query) => operatorQuery<FoundAccountsReply>
 
 export const accountQuery = (id: string) =>
   operatorQuery<OperatorAccountReply>(`accounts/${encodeURIComponent(id)}`, {}, 5_000);
+
+export const accountWebhooksQuery = (id: string) =>
+  operatorQuery<AccountWebhooksReply>(`accounts/${encodeURIComponent(id)}/webhooks`);
 
 export const trailQuery = (query: Query) => operatorQuery<TrailReply>("trail", query);
 

@@ -2,7 +2,7 @@
 
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { BurnAlarmsReply, BurnRulesReply } from "../../../src/console/burn-lists.ts";
 import { BURN_ACTIONS, BURN_BOUNDS, type BurnAction } from "../../../src/core/access/burn-rules.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
@@ -35,17 +35,8 @@ export function BurnPanel({ limits, account }: BurnProps) {
   const query = useQuery(burnRulesQuery(account.id));
   const nameOf = (key: string | null) =>
     key === null ? words.eachKey : (limits.requests.keys.find(({ id }) => id === key)?.name ?? key);
-  const columns: readonly Column<Rule>[] = columnsOf(
-    words.columns,
-    {
-      key: ({ key }) => nameOf(key),
-      above: "above_usd",
-      times: ({ times_usual: times }) => (times === null ? "" : words.times(times)),
-      action: (rule) => actionText(rule),
-    },
-    {
-      show: (rule) => mayAct(account.role, "admin") && <Remove rule={rule} of={account.id} />,
-    },
+  const columns = ruleColumns(nameOf, (rule) =>
+    mayAct(account.role, "admin") ? <Remove rule={rule} of={account.id} /> : null,
   );
   return (
     <Panel title={words.title}>
@@ -74,6 +65,24 @@ export function BurnPanel({ limits, account }: BurnProps) {
   );
 }
 
+/** The columns of rules. `nameOf` names a key by its id, and null is each key. */
+export function ruleColumns(
+  nameOf: (key: string | null) => string,
+  buttons?: (rule: Rule) => ReactNode,
+): readonly Column<Rule>[] {
+  const words = t.work.burn;
+  return columnsOf(
+    words.columns,
+    {
+      key: ({ key }) => nameOf(key),
+      above: "above_usd",
+      times: ({ times_usual: times }) => (times === null ? "" : words.times(times)),
+      action: (rule) => actionText(rule),
+    },
+    buttons && { show: buttons },
+  );
+}
+
 function actionText({
   action,
   requests_per_minute: requests,
@@ -93,14 +102,9 @@ function Lasting({ alarm, account }: { readonly alarm: Alarm; readonly account: 
     say(applied ? words.resumed : words.resumedSoon);
     await outdateAccount(account.id);
   });
-  const until = alarm.ends_at === null ? "" : dayTime(alarm.ends_at);
   return (
     <div className="row">
-      <p className="small strong">
-        {alarm.action === "pause"
-          ? words.pausedUntil(alarm.key.name, until)
-          : words.slowedUntil(alarm.key.name, until)}
-      </p>
+      <p className="small strong">{lastingText(alarm)}</p>
       {mayAct(account.role, "admin") && (
         <RowButton of={alarm.key.name} onClick={() => void resume.start()}>
           {words.resume}
@@ -109,6 +113,15 @@ function Lasting({ alarm, account }: { readonly alarm: Alarm; readonly account: 
       <Problem error={resume.error} />
     </div>
   );
+}
+
+/** What a rule does to a key, and until when. */
+export function lastingText({ action, key, ends_at: end }: Alarm): string {
+  const words = t.work.burn;
+  const until = end === null ? "" : dayTime(end);
+  return action === "pause"
+    ? words.pausedUntil(key.name, until)
+    : words.slowedUntil(key.name, until);
 }
 
 function Remove({ rule, of: account }: { readonly rule: Rule; readonly of: string }) {
@@ -190,7 +203,13 @@ function AddRule({ limits, account, close }: BurnProps & { readonly close: () =>
   );
 }
 
-function Alarms({ account }: { readonly account: string }) {
+interface AlarmsProps {
+  readonly account: string;
+  /** The text in place of the table if there are no alarms; missing below rules. */
+  readonly none?: string;
+}
+
+export function Alarms({ account, none }: AlarmsProps) {
   const words = t.work.burn;
   const [before, setBefore] = useState<string>();
   const query = useQuery({
@@ -208,9 +227,11 @@ function Alarms({ account }: { readonly account: string }) {
   return (
     <Loaded query={query} height={40}>
       {({ alarms, next }) =>
-        alarms.length > 0 && (
+        alarms.length === 0 ? (
+          none !== undefined && <p className="small dim">{none}</p>
+        ) : (
           <>
-            <hr className="tear" />
+            {none === undefined && <hr className="tear" />}
             <Table columns={columns} rows={alarms} keyOf={({ number }) => String(number)} />
             {(next !== null || before !== undefined) && (
               <div className="row table-foot" data-end="">

@@ -1,7 +1,7 @@
 // Commands about the webhooks of customers (docs/webhooks.md).
 
 import { setReceiverState } from "../../accounts/webhooks.ts";
-import { listAllReceivers } from "../../store/webhooks/receiver-list.ts";
+import { listReceiverStates } from "../../store/webhooks/receiver-list.ts";
 import type { Command, Input } from "../command.ts";
 import { noted } from "../noted.ts";
 import { table, utc } from "../print.ts";
@@ -15,7 +15,7 @@ const list: Command = {
   prepare:
     () =>
     async ({ database }) => {
-      const webhooks = await listAllReceivers(database);
+      const webhooks = await listReceiverStates(database, null);
       const rows = webhooks.map((one) => [
         one.id,
         one.account,

@@ -173,6 +173,52 @@ describe.skipIf(!canRun)("an operator", () => {
     expect([ada.complaints.splice(0), ops.complaints.splice(0)]).toEqual([[], []]);
   });
 
+  test("sees keys that rules pause, and webhooks that take no events", async () => {
+    const { sql } = running.product.operator.database;
+    await sql`
+      INSERT INTO burn_rules (account, amount, times, action, minutes)
+      SELECT number, 5000000000, 3, 'pause', 30 FROM accounts WHERE id = ${account}`;
+    await sql`
+      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four)
+      SELECT 'key_watched', number, 'digest of nothing', 'agent', '{models}', '{}', 'aaaa'
+      FROM accounts WHERE id = ${account}`;
+    await sql`
+      INSERT INTO burn_alarms (account, key, rule, amount, times, action, minutes, spent, threshold,
+        at, ends_at)
+      SELECT account, number, '1', 5000000000, 3, 'pause', 30, 6400000000, 5000000000, now(),
+        now() + interval '30 minutes' FROM keys WHERE id = 'key_watched'`;
+    await sql`
+      INSERT INTO webhook_receivers (id, account, url, description, events, secret, disabled,
+        disabled_at, failing_since, created_at)
+      SELECT 'hook_watched', number, 'https://hooks.example/secret-path', '', '{key.burn_rate}',
+        'x', 'failing', now(), now(), now() FROM accounts WHERE id = ${account}`;
+    await sql`
+      WITH event AS (INSERT INTO webhook_events (account, type, data)
+        SELECT number, 'key.burn_rate', '{}' FROM accounts WHERE id = ${account} RETURNING id)
+      INSERT INTO webhook_deliveries (event, receiver, status, attempts, ended_at, attempted_at,
+        http_status, duration_ms, error)
+      SELECT event.id, r.number, 'failed', 9, now(), now(), 500, 12, 'It answered 500'
+      FROM event, webhook_receivers r WHERE r.id = 'hook_watched'`;
+    await open(ops, `/${account}`);
+    await ops.page.getByRole("link", { name: "Alarms and webhooks" }).click();
+    await ops.sees(/The key "agent" is paused until/);
+    for (const line of [
+      /Each key.*\$5\.00.*3 times.*Pause the key, for 30 min/,
+      /agent.*\$6\.40.*\$5\.00.*Pause the key/,
+      /hooks\.example.*hook_watched.*key\.burn_rate.*took nothing for 24 hours/,
+      /hooks\.example.*Failed.*9.*500.*It answered 500/,
+    ]) {
+      await ops.page.getByRole("row", { name: line }).waitFor();
+    }
+    expect(await ops.page.getByText("secret-path").count()).toBe(0);
+    expect(await ops.page.getByRole("button", { name: /Send again|Remove/ }).count()).toBe(0);
+    await ops.inspect("operator-watch");
+    // Redis does not know this key, which an audit would find.
+    await sql`DELETE FROM burn_alarms`;
+    await sql`DELETE FROM keys WHERE id = 'key_watched'`;
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
   test("pauses a service and resumes it", async () => {
     await open(ops, "/health");
     await ops.button("Pause").click();

@@ -2,6 +2,7 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { DeliveriesReply } from "../../../../src/console/webhook-lists.ts";
 import { outdateAccount } from "../../api/queries.ts";
 import { deliveriesQuery, replayDelivery, webhooksQuery } from "../../api/webhooks.ts";
@@ -25,14 +26,8 @@ const TONES: Readonly<Record<Delivery["status"], Tone>> = {
   failed: "owed",
 };
 
+/** The log of an account's own people, who send events again. */
 export function Deliveries({ account }: { readonly account: string }) {
-  const [fields, change] = useFields();
-  const status = oneOf(STATUSES, fields.status);
-  const { before } = fields;
-  const query = useQuery({
-    ...deliveriesQuery(account, { before, status: status === "all" ? undefined : status }),
-    placeholderData: (last) => last,
-  });
   const webhooks = useQuery(webhooksQuery(account));
   const again = useChange(async (delivery: number) => {
     await replayDelivery(account, delivery);
@@ -43,7 +38,31 @@ export function Deliveries({ account }: { readonly account: string }) {
     const url = webhooks.data?.webhooks.find((one) => one.id === id)?.url;
     return url === undefined ? id : new URL(url).host;
   };
-  const columns = columnsFor(hostOf, (delivery) => void again.start(delivery));
+  return (
+    <DeliveryLog account={account} hostOf={hostOf} again={(delivery) => void again.start(delivery)}>
+      <Problem error={again.error} />
+    </DeliveryLog>
+  );
+}
+
+interface DeliveryLogProps {
+  readonly account: string;
+  /** The host of a webhook by its id. */
+  readonly hostOf: (webhook: string) => string;
+  /** Sends an event again; missing where nobody may. */
+  readonly again?: (delivery: number) => void;
+  readonly children?: ReactNode;
+}
+
+export function DeliveryLog({ account, hostOf, again, children }: DeliveryLogProps) {
+  const [fields, change] = useFields();
+  const status = oneOf(STATUSES, fields.status);
+  const { before } = fields;
+  const query = useQuery({
+    ...deliveriesQuery(account, { before, status: status === "all" ? undefined : status }),
+    placeholderData: (last) => last,
+  });
+  const columns = columnsFor(hostOf, again);
   return (
     <Panel title={t.webhooks.log} aside={t.webhooks.logAbout}>
       <SegmentedControl
@@ -54,7 +73,7 @@ export function Deliveries({ account }: { readonly account: string }) {
         value={status}
         onChange={(chosen) => change({ status: chosen, before: undefined })}
       />
-      <Problem error={again.error} />
+      {children}
       <Loaded query={query} height={200}>
         {({ deliveries, next }) => (
           <>
@@ -76,7 +95,7 @@ export function Deliveries({ account }: { readonly account: string }) {
 
 function columnsFor(
   hostOf: (webhook: string) => string,
-  again: (delivery: number) => void,
+  again: ((delivery: number) => void) | undefined,
 ): readonly Column<Delivery>[] {
   return columnsOf(
     t.webhooks.logColumns,
@@ -100,7 +119,7 @@ function columnsFor(
       attempts: { count: "attempts" },
       answer: { words: (delivery) => <Answer delivery={delivery} /> },
     },
-    {
+    again && {
       show: ({ number, status, event }) =>
         status !== "waiting" && (
           <RowButton of={event} onClick={() => again(number)}>

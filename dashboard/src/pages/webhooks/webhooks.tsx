@@ -9,7 +9,7 @@ import { testWebhook, type Webhook, webhooksQuery } from "../../api/webhooks.ts"
 import { Problem, say, useChange } from "../../parts/ask.tsx";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Empty, Loaded } from "../../parts/loaded.tsx";
-import { PageHead, Panel, Tag } from "../../parts/panel.tsx";
+import { PageHead, Panel } from "../../parts/panel.tsx";
 import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
 import { useAccount } from "../../session.tsx";
@@ -17,6 +17,7 @@ import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { AddWebhook, ChangeWebhook } from "./webhook-dialogs.tsx";
+import { WebhookState } from "./webhook-state.tsx";
 
 export function WebhooksPage() {
   const account = useAccount();
@@ -67,7 +68,7 @@ function WebhookList({ account, add }: WebhookListProps) {
         ),
       },
       events: { words: ({ events }) => events.join(", ") },
-      state: (webhook) => <State webhook={webhook} />,
+      state: (webhook) => <WebhookState webhook={webhook} />,
       delivered: ({ last_delivered_at: at }) => (at === null ? t.states.never : dayTime(at)),
     },
     {
@@ -110,13 +111,4 @@ function WebhookList({ account, add }: WebhookListProps) {
       <Problem error={test.error} />
     </Panel>
   );
-}
-
-function State({ webhook }: { readonly webhook: Webhook }) {
-  const { disabled, failing_since: since } = webhook;
-  const words = t.webhooks.state;
-  if (disabled === "failing") return <Tag tone="owed">{words.failing24}</Tag>;
-  if (disabled !== null) return <Tag tone="owed">{words[disabled]}</Tag>;
-  if (since !== null) return <Tag tone="held">{words.failing(dayTime(since))}</Tag>;
-  return <Tag tone="paid">{words.on}</Tag>;
 }
