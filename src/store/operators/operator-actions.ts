@@ -4,6 +4,7 @@
 import { and, desc, eq, lt, ne } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";
 import { type Actor, recordActivity } from "../accounts/activity.ts";
+import { lockAccount } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
@@ -76,7 +77,12 @@ export async function recordAction(
   action: OperatorAction,
   done: Done,
 ): Promise<boolean> {
-  return await db.transaction((tx) => recordActionIn(tx, action, done));
+  return await db.transaction(async (tx) => {
+    // The account first, as everywhere: a change of it under the same id waits for this line, which
+    // waits for the account that the change has locked.
+    if (action.account !== null) await lockAccount(tx, action.account);
+    return await recordActionIn(tx, action, done);
+  });
 }
 
 /**

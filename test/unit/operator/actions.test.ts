@@ -7,12 +7,15 @@ import type { ActivityReply } from "../../../src/readings/activity.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
+import { lockAccount } from "../../../src/store/ledger/operations.ts";
 import {
   endAction,
   findAction,
   recordAction,
+  recordActionIn,
 } from "../../../src/store/operators/operator-actions.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
+import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";
 
 let count = 0;
@@ -58,6 +61,30 @@ test("a change that succeeded is not reported as failed by a failed repeat", asy
   const detail = "The provider is asked for the same already";
   await endAction(database, id, { outcome: "failed", detail });
   expect(await findAction(database, id)).toMatchObject({ outcome: "done", detail: null });
+});
+
+test("two changes of an account with one id at once do not lock each other out", async () => {
+  const { database } = operators.api.parts.stores;
+  const { row } = await operators.account();
+  const actor = { name: "operator@example.com", personId: "person_x", country: null, ipHash: null };
+  const doing = { actor, now: new Date(), confirm: async () => {} };
+  const words = { id: nextId(), account: row.number, subject: null, about: "$5", reason };
+  const { isFirst, second } = await database.db.transaction(async (tx) => {
+    await lockAccount(tx, row.number);
+    const refund = { ...words, action: "refund" };
+    const second = recordAction(database, refund, { ...doing, outcome: "begun" });
+    await eventually("the refund waits for the account", async () => {
+      const waiting = await database.sql`
+        SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    const adjustment = { ...words, action: "adjust" };
+    const isFirst = await recordActionIn(tx, adjustment, { ...doing, outcome: "done" });
+    return { isFirst, second };
+  });
+  expect([isFirst, await second]).toEqual([true, false]);
+  expect(await findAction(database, words.id)).toMatchObject({ action: "adjust" });
 });
 
 describe("a credit", () => {
