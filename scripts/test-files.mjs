@@ -1,4 +1,4 @@
-// Selects the test files that run.
+// Selects the test files that run, by the arguments of `npm test`.
 
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -39,4 +39,41 @@ export function testFiles({ words = [], all = false } = {}) {
     .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/product/long/"))
     .filter(named)
     .sort();
+}
+
+/** The options of Bun that have no value. One with a value would take a word for it. */
+const FLAGS = [
+  "--bail",
+  "--concurrent",
+  "--coverage",
+  "--dots",
+  "--only",
+  "--only-failures",
+  "--pass-with-no-tests",
+  "--randomize",
+  "--todo",
+  "--update-snapshots",
+  "--update-timings",
+];
+
+/**
+ * Tells parts of file names from options of Bun. `-t x` would select the files with an x in their
+ * names, and Bun would take the first of them for the pattern, so each value stands after a `=`.
+ * @param {readonly string[]} given
+ * @returns {{ options: string[], words: string[], all: boolean }}
+ */
+export function parseTestArguments(given) {
+  const options = given.filter((argument) => argument.startsWith("-") && argument !== "--all");
+  for (const option of options) {
+    if (FLAGS.includes(option) || /^--[a-z-]+=./.test(option)) continue;
+    throw new Error(
+      `'${option}' is no option here. Write a value after '=', as in ` +
+        `--test-name-pattern=money; options without a value are ${FLAGS.join(", ")}`,
+    );
+  }
+  return {
+    options,
+    words: given.filter((argument) => !argument.startsWith("-")),
+    all: given.includes("--all"),
+  };
 }

@@ -15,7 +15,7 @@ import { ensureBun, ensurePackages } from "./local/packages.mjs";
 import { exitCodeOf, temporaryFolder } from "./local/processes.mjs";
 import { startRedis } from "./local/redis.mjs";
 import { startStores } from "./local/services.mjs";
-import { testFiles } from "./test-files.mjs";
+import { parseTestArguments, testFiles } from "./test-files.mjs";
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Count
@@ -54,11 +54,8 @@ main().catch((error) => {
 });
 
 async function main() {
+  const { options, words, all } = parseTestArguments(process.argv.slice(2));
   await ensurePackages({ dev: true, progress: say });
-  const given = process.argv.slice(2);
-  const all = given.includes("--all");
-  const options = given.filter((argument) => argument.startsWith("-") && argument !== "--all");
-  const words = given.filter((argument) => !argument.startsWith("-"));
   const files = testFiles({ words, all });
   if (files.length === 0) throw new Error(`No test file has ${words.join(" or ")} in its name.`);
   if (words.length === 0) options.push("--dots");

@@ -20,7 +20,7 @@ import {
   testDataDirectory,
 } from "../../support/stores/services.ts";
 import { openEarlierRelease } from "./earlier-release.ts";
-import { writeRecorded } from "./recorded.ts";
+import { refuseRecorded, writeRecorded } from "./recorded.ts";
 import {
   balanceOf,
   catalogueOf,
@@ -39,6 +39,7 @@ const FRAMES = 5;
 
 const [name = "", ref = name] = process.argv.slice(2);
 if (!/^v\d+\.\d+\.\d+$/.test(name)) throw new Error("Name the release, such as v0.1.0");
+refuseRecorded(name);
 await using resources = new AsyncDisposableStack();
 const FAREBOX_DATA = testDataDirectory();
 const build = [process.execPath, join(PROJECT, "scripts/build-data.ts")];

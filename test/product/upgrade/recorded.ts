@@ -1,6 +1,6 @@
 // The files with what releases left in their stores, one for each release.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { StoreState } from "./store-state.ts";
@@ -36,12 +36,23 @@ export function readRecorded(release: string): Recorded {
   return JSON.parse(gunzipSync(readFileSync(fileOf(release))).toString());
 }
 
-/** Keeps a state, and returns the path of its file. */
-export function writeRecorded(release: string, recorded: Recorded): string {
-  writeFileSync(fileOf(release), gzipSync(JSON.stringify(recorded), { level: 9 }));
-  return fileOf(release);
+/**
+ * Refuses a release whose state is kept: what it once left is the proof that upgrades from it work,
+ * and its code does not leave the same twice. @throws Error
+ */
+export function refuseRecorded(release: string, folder = FOLDER): void {
+  const file = fileOf(release, folder);
+  if (existsSync(file)) throw new Error(`${file} exists. Remove it first to record it again`);
 }
 
-function fileOf(release: string): string {
-  return join(FOLDER, `${release}${SUFFIX}`);
+/** Keeps a state, and returns the path of its file. @throws Error if the release has one */
+export function writeRecorded(release: string, recorded: Recorded, folder = FOLDER): string {
+  refuseRecorded(release, folder);
+  const file = fileOf(release, folder);
+  writeFileSync(file, gzipSync(JSON.stringify(recorded), { level: 9 }), { flag: "wx" });
+  return file;
+}
+
+function fileOf(release: string, folder = FOLDER): string {
+  return join(folder, `${release}${SUFFIX}`);
 }
