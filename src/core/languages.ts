@@ -53,9 +53,13 @@ export function languageOf(headers: Headers, offered: OfferedLanguages): Languag
   return offeredLanguage(tag, offered) ?? preferredLanguage(accepts, offered);
 }
 
-/** The offered language that the field of an address names; null for none. */
+/**
+ * The offered language that the field of an address names; null for none. Any tag of a language
+ * counts, as in `Accept-Language`: people write `de-AT` and `zh-CN` in links.
+ */
 export function chosenLanguage(address: string, offered: OfferedLanguages): Language | null {
-  return offeredLanguage(new URL(address).searchParams.get(LANGUAGE_FIELD), offered);
+  const tag = new URL(address).searchParams.get(LANGUAGE_FIELD) ?? "";
+  return offeredLanguage(languageOfTag(tag), offered);
 }
 
 /** A stored language, as long as it is offered; otherwise null. */

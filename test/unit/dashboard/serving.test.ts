@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSy
 import { basename, join } from "node:path";
 import { buildDashboard, isDashboardBuilt } from "../../../scripts/build-dashboard.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
-import { LANGUAGE_TAGS, type Language } from "../../../src/core/languages.ts";
+import { LANGUAGE_COOKIE, LANGUAGE_TAGS, type Language } from "../../../src/core/languages.ts";
 import {
   dashboardFolder,
   dashboardPlaces,
@@ -155,6 +155,9 @@ describe("the language of the page", () => {
     }
     const { headers } = await get("/dashboard");
     expect(headers.get("vary")).toBe("accept-language, cookie");
+    const named = await get("/dashboard/sign-in?language=zh-CN", { "accept-language": "de" });
+    expect(await named.text()).toContain('<html lang="zh-Hans"');
+    expect(named.headers.get("set-cookie")).toStartWith(`${LANGUAGE_COOKIE}=zh-Hans;`);
   });
 
   test("is one that the brand offers, its first one for everybody else", async () => {

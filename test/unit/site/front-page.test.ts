@@ -47,6 +47,9 @@ describe("the language of the front page", () => {
       ["/", german, "de"],
       ["/", chosen, "en"],
       ["/?language=zh-Hans", chosen, "zh-Hans"],
+      ["/?language=zh-CN", chosen, "zh-Hans"],
+      ["/?language=de-AT", chosen, "de"],
+      ["/?language=zh-TW", german, "de"],
       ["/?language=klingon", german, "de"],
     ] as const) {
       expect(await pageFor(path, headers)).toContain(`<html lang="${language}">`);
@@ -58,7 +61,9 @@ describe("the language of the front page", () => {
     expect(html).toContain(germanSite.lead);
     expect(html).toContain("0,0005\u00a0$");
     expect(html).not.toContain(englishSite.lead);
-    expect(html).toContain(`<link rel="canonical" href="${ORIGIN}/?language=de">`);
+    const canonical = `<link rel="canonical" href="${ORIGIN}/?language=de">`;
+    expect(html).toContain(canonical);
+    expect(await pageFor("/?language=de-AT")).toContain(canonical);
     for (const language of ["en", "de", "zh-Hans"]) {
       const address = `${ORIGIN}/?language=${language}`;
       expect(html).toContain(`<link rel="alternate" hreflang="${language}" href="${address}">`);
