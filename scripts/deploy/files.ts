@@ -38,6 +38,11 @@ const CHECKS: readonly Check[] = [
     args: ["check", "rules", "deploy/prometheus/alerts.yml"],
   },
   {
+    what: "deploy/prometheus/prometheus.yml",
+    program: "promtool",
+    args: ["check", "config", "deploy/prometheus/prometheus.yml"],
+  },
+  {
     what: "deploy/systemd",
     program: "systemd-analyze",
     args: [
