@@ -9,6 +9,7 @@ import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { nano } from "../src/core/money/money.ts";
 import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
+import { issueDueInvoices } from "../src/payments/invoices.ts";
 import { openPayments } from "../src/payments/open-payments.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
@@ -49,6 +50,7 @@ const COMPLETE_EVERY_MS = 10_000;
 /** An event younger than this is left to its job. */
 const GRACE_MS = 5_000;
 const RECONCILE_EVERY_MS = 600_000;
+const INVOICES_EVERY_MS = 30_000;
 const EVENTS_AT_ONCE = 4;
 
 export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
@@ -100,6 +102,10 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
       "payment-completer": {
         everyMs: COMPLETE_EVERY_MS,
         run: () => completePayments(completer),
+      },
+      "payment-invoices": {
+        everyMs: INVOICES_EVERY_MS,
+        run: () => issueDueInvoices(payments),
       },
       "payment-reconciliation": {
         everyMs: RECONCILE_EVERY_MS,

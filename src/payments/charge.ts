@@ -22,8 +22,11 @@ const GIVEN_UP_MS = { first: BROKEN_OFF_MS, second: 2 * HOUR_MS } as const;
  * @throws ProviderAway: the completer asks again with the same key
  */
 export async function attempt(deps: PaymentDeps, topUp: TopUp): Promise<TopUp> {
-  const { topUps, now } = deps;
-  const number = await topUps.beginAttempt(topUp, new Date(now() + ATTEMPT_MS));
+  const { topUps, provider, now } = deps;
+  const number = await topUps.beginAttempt(topUp, {
+    nextAttemptAt: new Date(now() + ATTEMPT_MS),
+    invoiceDueAt: provider.issuesInvoices ? new Date(now()) : null,
+  });
   const current = await topUps.find({ id: topUp.id });
   if (current === null || number === 0) return current ?? topUp;
   const isStopped = !(await mayBeCharged(topUps.deps.database, current));

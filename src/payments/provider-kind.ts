@@ -14,7 +14,7 @@ export interface ProviderSettings {
   readonly apiBase: URL | null;
   /** The provider computes and adds taxes. */
   readonly automaticTax: boolean;
-  /** The provider makes an invoice of each page that is paid, for companies. */
+  /** The provider makes an invoice of each payment, for companies. */
   readonly invoices: boolean;
 }
 

@@ -172,7 +172,7 @@ export interface PaymentProvider {
   readonly name: ProviderName;
   /** True if the provider computes taxes and adds them to the amount. */
   readonly addsTax: boolean;
-  /** True if the provider makes an invoice of each page that is paid. */
+  /** True if each page that is paid has an invoice, and each paid charge is to have one. */
   readonly issuesInvoices: boolean;
   /** Makes a customer, each time another one; the first that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
@@ -198,6 +198,11 @@ export interface PaymentProvider {
    * @throws RefundRefused, ProviderAway
    */
   refund(intent: string, terms: RefundTerms): Promise<string>;
+  /**
+   * Issues the invoice of a paid charge of a saved card, unless it is there. It takes no money.
+   * @throws ProviderAway, and an Error if the invoice would be of another amount than was paid
+   */
+  issueInvoice(topUp: TopUp): Promise<void>;
   /**
    * Issues the credit note of a refund of a payment that has an invoice, unless it is there; false
    * if there is none to issue. @throws ProviderAway

@@ -12,6 +12,7 @@ import {
 } from "../store/payments/refund-attempts.ts";
 import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
 import { BROKEN_OFF_MS } from "./charge.ts";
+import { issueInvoice } from "./invoices.ts";
 import { type CreditNoteTerms, ProviderAway, RefundRefused } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
@@ -70,12 +71,12 @@ async function refundOnce(
     throw new RefundRefused("reused", "A refund was ordered by this id with another amount");
   }
   const key = `${topUp.id}-refund-${reference}`;
-  if (first.refund !== null) return await credit(deps, intent, { refund: first.refund, key });
+  if (first.refund !== null) return await credit(deps, topUp, { refund: first.refund, key });
   for (let { attempt } = first; ; ) {
     try {
       const made = await provider.refund(intent, { amount, key, attempt });
       await refundMade(database, ref, made);
-      return await credit(deps, intent, { refund: made, key });
+      return await credit(deps, topUp, { refund: made, key });
     } catch (error) {
       if (error instanceof RefundRefused) await dropRefund(database, ref);
       if (!(error instanceof ProviderAway && error.isSaved)) throw error;
@@ -96,13 +97,12 @@ async function refundOnce(
  * provider is away or refuses, as it does a key without this permission, a repeat of the order
  * issues it.
  */
-async function credit(
-  { provider, log }: PaymentDeps,
-  intent: string,
-  terms: CreditNoteTerms,
-): Promise<void> {
-  if (!provider.issuesInvoices) return;
+async function credit(deps: PaymentDeps, topUp: TopUp, terms: CreditNoteTerms): Promise<void> {
+  const { provider, log } = deps;
+  const { intent } = topUp;
+  if (!provider.issuesInvoices || intent === null) return;
   try {
+    await issueInvoice(deps, topUp);
     const isIssued = await provider.issueCreditNote(intent, terms);
     log.info({ ...terms, isIssued }, "The credit note of a refund was looked after");
   } catch (error) {

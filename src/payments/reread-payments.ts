@@ -59,7 +59,10 @@ async function remake(deps: PaymentDeps, payment: ProviderPayment) {
   // This amount does not separate the fee from a tax that a page added: the payer paid both.
   const fee = subtract(subtract(received, order.amount), tax);
   const createdAt = paidAt ?? new Date(now());
-  const lost = { ...order, id, intent, provider: provider.name, fee, createdAt };
+  // It may have its invoice; then issuing it finds that.
+  const isDue = provider.issuesInvoices && order.kind !== "checkout";
+  const invoiceDueAt = isDue ? new Date(now()) : null;
+  const lost = { ...order, id, intent, provider: provider.name, fee, createdAt, invoiceDueAt };
   const result = (await remakeTopUp(topUps.deps, lost)) ? "account_remade" : "remade";
   return { topUp: await topUps.find({ id }), result } as const;
 }

@@ -79,7 +79,7 @@ const PaymentLine = {
   paid_at: time({ sample: "2026-11-12T10:00:00.000Z" }),
   receipt_url: nullable(text({ sample: "https://pay.example/receipts/1" }), { sample: null }),
   may_have_invoice: flag({
-    about: "Whether the provider makes invoices of such payments; older ones may have none",
+    about: "Whether it has an invoice; a page that was paid long ago may have none",
     sample: false,
   }),
 };
@@ -242,9 +242,7 @@ export function topUpJson(topUp: TopUpRow): WireOf<typeof TopUp> {
   return writeTopUp({ ...topUp, url: topUp.status === "open" ? topUp.url : null });
 }
 
-/**
- * A payment, with the kind of the top-up that brought it. Only pages that were paid have invoices.
- */
+/** A payment, with the kind of the top-up that brought it. */
 function paymentJson(
   payment: Payment,
   topUps: readonly TopUpRow[],
@@ -253,9 +251,17 @@ function paymentJson(
   const { provider, providerRef } = payment;
   const topUp = topUps.find((one) => one.provider === provider && one.intent === providerRef);
   const kind = providerRef === null ? null : (topUp?.kind ?? null);
-  const mayHaveInvoice =
-    kind === "checkout" && cashier?.provider.name === provider && cashier.provider.issuesInvoices;
+  const isOurs = cashier !== null && cashier.provider.name === provider;
+  const mayHaveInvoice = isOurs && hasInvoice(topUp, cashier.provider);
   return writePayment({ ...payment, kind, mayHaveInvoice });
+}
+
+/** True for a page if the provider makes invoices of pages, and for a charge once it has one. */
+function hasInvoice(
+  topUp: TopUpRow | undefined,
+  { issuesInvoices }: PaymentDeps["provider"],
+): boolean {
+  return topUp?.kind === "checkout" ? issuesInvoices : (topUp?.invoicedAt ?? null) !== null;
 }
 
 export function cardJson(card: SavedCard): BillingReply["cards"][number] {

@@ -32,7 +32,7 @@ export const PAYMENT_VARIABLES = {
   STRIPE_INVOICES: {
     kind: flag,
     default: "false",
-    about: "whether pages ask for address and tax id, and Stripe makes an invoice of each payment",
+    about: "whether pages ask for address and tax id, and each payment has an invoice of Stripe",
   },
   TOP_UP_FEE_PERCENT: {
     kind: percentage,

@@ -2,7 +2,7 @@
 // sends for it.
 
 import { METADATA } from "../../payments/providers/stripe-objects.ts";
-import { asksForInvoice, createInvoice } from "./sandbox-invoices.ts";
+import { asksForInvoice, createPaidInvoice } from "./sandbox-invoices.ts";
 import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject, SandboxStore } from "./sandbox-store.ts";
 import { declineOf, TEST_CARDS, type TestCard } from "./test-cards.ts";
@@ -41,6 +41,18 @@ export class SandboxActions {
     const created = kind === "tax.calculation" ? {} : { created: this.store.nowSeconds };
     const mode = kind === "refund" ? {} : { livemode: false };
     return this.store.put({ id, object: kind, ...created, ...mode, ...fields });
+  }
+
+  /** Reports a change to the webhook. */
+  emit(type: string, object: SandboxObject): void {
+    const event = this.create("event", "evt", {
+      type,
+      api_version: API_VERSION,
+      data: { object: structuredClone(object) },
+      pending_webhooks: 1,
+      request: null,
+    });
+    this.onEvent(event);
   }
 
   /** A payment, not confirmed yet. */
@@ -85,7 +97,7 @@ export class SandboxActions {
         payment_method: null,
         last_payment_error: { ...error, charge: charge.id },
       });
-      this.#emit("payment_intent.payment_failed", intent);
+      this.emit("payment_intent.payment_failed", intent);
       const { message = "", type = "" } = decline;
       throw new SandboxRefusal({ ...error, type, message, payment_intent: intent });
     }
@@ -96,8 +108,8 @@ export class SandboxActions {
       payment_method: card,
       last_payment_error: null,
     });
-    this.#emit("charge.succeeded", charge);
-    this.#emit("payment_intent.succeeded", intent);
+    this.emit("charge.succeeded", charge);
+    this.emit("payment_intent.succeeded", intent);
     return intent;
   }
 
@@ -112,13 +124,13 @@ export class SandboxActions {
     const intent = this.#intentOf(session);
     const card = this.#card(testCard, session.customer);
     this.confirm(intent.id, card.id, testCard.present);
-    const invoice = asksForInvoice(session) ? createInvoice(this, session).id : null;
+    const invoice = asksForInvoice(session) ? createPaidInvoice(this, session, intent.id) : null;
     const complete = this.store.change(sessionId, {
       status: "complete",
       payment_status: "paid",
-      invoice,
+      invoice: invoice?.id ?? null,
     });
-    this.#emit("checkout.session.completed", complete);
+    this.emit("checkout.session.completed", complete);
     if (testCard.afterwards === "dispute") this.dispute(intent.id, "needs_response");
     if (testCard.afterwards === "fraud_warning") this.warn(intent.id);
     return complete;
@@ -128,7 +140,7 @@ export class SandboxActions {
     const session = this.get(sessionId, "checkout.session");
     if (session.status !== "open") throw refusal(`This page is ${session.status}.`);
     const expired = this.store.change(sessionId, { status: "expired" });
-    this.#emit("checkout.session.expired", expired);
+    this.emit("checkout.session.expired", expired);
     return expired;
   }
 
@@ -151,7 +163,7 @@ export class SandboxActions {
       status: "succeeded",
     });
     this.#refunded(charge, part);
-    this.#emit("refund.created", refund);
+    this.emit("refund.created", refund);
     if (fails) this.failRefund(refund.id);
     return this.get(refund.id, "refund");
   }
@@ -163,7 +175,7 @@ export class SandboxActions {
     const failed = this.store.change(refundId, { status: "failed" });
     const charge = this.get(String(refund.charge), "charge");
     this.#refunded(charge, -Number(refund.amount));
-    this.#emit("refund.failed", failed);
+    this.emit("refund.failed", failed);
     return failed;
   }
 
@@ -185,7 +197,7 @@ export class SandboxActions {
       status,
     });
     this.store.change(charge.id, { disputed: true });
-    this.#emit("charge.dispute.created", dispute);
+    this.emit("charge.dispute.created", dispute);
     return dispute;
   }
 
@@ -194,7 +206,7 @@ export class SandboxActions {
     this.get(disputeId, "dispute");
     const dispute = this.store.change(disputeId, { status });
     const isOver = ["won", "lost", "warning_closed", "prevented"].includes(status);
-    this.#emit(isOver ? "charge.dispute.closed" : "charge.dispute.updated", dispute);
+    this.emit(isOver ? "charge.dispute.closed" : "charge.dispute.updated", dispute);
     return dispute;
   }
 
@@ -207,7 +219,7 @@ export class SandboxActions {
       fraud_type: "misc",
       payment_intent: intentId,
     });
-    this.#emit("radar.early_fraud_warning.created", warning);
+    this.emit("radar.early_fraud_warning.created", warning);
     return warning;
   }
 
@@ -215,7 +227,7 @@ export class SandboxActions {
     const method = this.get(card, "payment_method");
     if (method.customer === null) throw refusal("The card is not attached to a customer.");
     const detached = this.store.change(card, { customer: null });
-    this.#emit("payment_method.detached", detached);
+    this.emit("payment_method.detached", detached);
     return detached;
   }
 
@@ -289,17 +301,6 @@ export class SandboxActions {
     const refunded = Number(charge.amount_refunded) + part;
     const isAll = refunded === charge.amount;
     const changed = this.store.change(charge.id, { amount_refunded: refunded, refunded: isAll });
-    if (part > 0) this.#emit("charge.refunded", changed);
-  }
-
-  #emit(type: string, object: SandboxObject): void {
-    const event = this.create("event", "evt", {
-      type,
-      api_version: API_VERSION,
-      data: { object: structuredClone(object) },
-      pending_webhooks: 1,
-      request: null,
-    });
-    this.onEvent(event);
+    if (part > 0) this.emit("charge.refunded", changed);
   }
 }

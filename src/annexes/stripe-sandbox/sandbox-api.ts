@@ -2,7 +2,15 @@
 // form fields, errors, lists in pages, idempotency keys.
 
 import type { SandboxActions } from "./sandbox-actions.ts";
-import { createCreditNote } from "./sandbox-invoices.ts";
+import {
+  addLines,
+  attachPayment,
+  createCreditNote,
+  createDraft,
+  finalizeInvoice,
+  type InvoiceLine,
+  intentOf,
+} from "./sandbox-invoices.ts";
 import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
 import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
@@ -18,6 +26,8 @@ const LISTS: Readonly<Record<string, string>> = {
   dispute: "disputes",
   "radar.early_fraud_warning": "radar/early_fraud_warnings",
   event: "events",
+  invoice: "invoices",
+  invoice_payment: "invoice_payments",
   credit_note: "credit_notes",
 };
 
@@ -43,6 +53,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "GET /v1/payment_intents/*": (actions, id) => expandedIntent(actions, id),
   "POST /v1/payment_intents/*/confirm": (actions, id, params) => confirmIntent(actions, id, params),
   "POST /v1/tax/calculations": (actions, _, params) => calculateTax(actions, params),
+  "GET /v1/tax/calculations/*/line_items": (actions, id) => taxedLines(actions, id),
   "GET /v1/charges/*": (actions, id) => actions.get(id, "charge"),
   "POST /v1/refunds": (actions, _, params) => {
     const amount = text(params, "amount");
@@ -52,7 +63,19 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   },
   "GET /v1/refunds": (actions, _, params) => listed(actions, "refund", params),
   "GET /v1/refunds/*": (actions, id) => actions.get(id, "refund"),
+  "POST /v1/invoices": (actions, _, params) =>
+    createDraft(actions, {
+      customer: required(params, "customer"),
+      metadata: group(params, "metadata"),
+    }),
+  "GET /v1/invoices": (actions, _, params) => listed(actions, "invoice", params),
   "GET /v1/invoices/*": (actions, id) => actions.get(id, "invoice"),
+  "POST /v1/invoices/*/add_lines": (actions, id, params) =>
+    addLines(actions, id, Object.values(group(params, "lines")).map(invoiceLine)),
+  "POST /v1/invoices/*/finalize": (actions, id) => finalizeInvoice(actions, id),
+  "POST /v1/invoices/*/attach_payment": (actions, id, params) =>
+    attachPayment(actions, id, required(params, "payment_intent")),
+  "GET /v1/invoice_payments": (actions, _, params) => listed(actions, "invoice_payment", params),
   "GET /v1/credit_notes": (actions, _, params) => listed(actions, "credit_note", params),
   "POST /v1/credit_notes": (actions, _, params) =>
     createCreditNote(actions, {
@@ -188,7 +211,7 @@ function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
     (sum, line) => sum + Number(required(typeof line === "string" ? {} : line, "amount")),
     0,
   );
-  return actions.create("tax.calculation", "taxcalc", {
+  const calculation = actions.create("tax.calculation", "taxcalc", {
     amount_total: cents + taxOn(cents),
     currency: "usd",
     customer: text(params, "customer"),
@@ -198,17 +221,76 @@ function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
     tax_amount_exclusive: taxOn(cents),
     tax_amount_inclusive: 0,
   });
+  actions.store.setTerms(calculation.id, { lines });
+  return calculation;
+}
+
+/** The lines of a calculation; the last one has what rounding left of the tax. */
+function taxedLines(actions: SandboxActions, id: string): object {
+  const { tax_amount_exclusive: sum } = actions.get(id, "tax.calculation");
+  const lines = actions.store.termsOf(id).lines as readonly Params[];
+  let left = Number(sum);
+  const data = lines.map((line, at) => {
+    const amount = Number(required(line, "amount"));
+    const tax = at === lines.length - 1 ? left : taxOn(amount);
+    left -= tax;
+    return {
+      id: `tax_li_sandbox_${at + 1}`,
+      object: "tax.calculation_line_item",
+      amount,
+      amount_tax: tax,
+      livemode: false,
+      metadata: null,
+      product: null,
+      quantity: 1,
+      reference: required(line, "reference"),
+      tax_behavior: "exclusive",
+      tax_breakdown: [taxOf(amount, tax)],
+      tax_code: "txcd_10000000",
+    };
+  });
+  return { object: "list", url: `/v1/tax/calculations/${id}/line_items`, data, has_more: false };
+}
+
+function taxOf(taxable: number, amount: number) {
+  return {
+    amount,
+    jurisdiction: { country: "US", display_name: "Sandbox", level: "state", state: "CA" },
+    sourcing: "destination",
+    tax_rate_details: {
+      display_name: "Sales tax",
+      percentage_decimal: String(TAX_PERCENT),
+      tax_type: "sales_tax",
+    },
+    taxability_reason: "standard_rated",
+    taxable_amount: taxable,
+  };
+}
+
+function invoiceLine(line: string | Params): InvoiceLine {
+  const fields = typeof line === "string" ? {} : line;
+  const taxes = Object.values(group(fields, "tax_amounts")).map((tax) =>
+    Number(required(typeof tax === "string" ? {} : tax, "amount")),
+  );
+  return {
+    name: required(fields, "description"),
+    amount: Number(required(fields, "amount")),
+    tax: taxes.reduce((sum, tax) => sum + tax, 0),
+  };
 }
 
 function createIntent(actions: SandboxActions, params: Params): SandboxObject {
   const isCharge = text(params, "confirm") === "true";
   // Checked first: no payment is created for a card that cannot be charged.
   if (isCharge) cardOf(actions, text(params, "customer"), params);
+  const tax = group(group(group(params, "hooks"), "inputs"), "tax");
+  const calculation = text(tax, "calculation");
   const intent = actions.createIntent({
     amount: Number(required(params, "amount")),
     customer: required(params, "customer"),
     description: text(params, "description"),
     metadata: group(params, "metadata"),
+    ...(calculation !== null && { hooks: { inputs: { tax: { calculation } } } }),
   });
   return isCharge ? confirmIntent(actions, intent.id, params) : intent;
 }
@@ -242,9 +324,11 @@ function listed(actions: SandboxActions, kind: string, params: Params): object {
   const wanted = ["payment_intent", "customer", "invoice"].filter(
     (field) => text(params, field) !== null,
   );
+  const paidBy = text(group(params, "payment"), "payment_intent");
   const all = actions.store
     .list(kind)
     .filter((object) => wanted.every((field) => object[field] === text(params, field)))
+    .filter((object) => paidBy === null || intentOf(object) === paidBy)
     .filter(({ created = 0 }) => created >= since);
   const after = text(params, "starting_after");
   const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;

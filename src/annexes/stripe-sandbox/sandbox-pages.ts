@@ -15,10 +15,13 @@ import { englishSandbox, type SandboxTexts } from "./texts/english.ts";
 import { SANDBOX_TEXTS } from "./texts/sandbox-texts.ts";
 
 const STYLE =
+  ":root{color-scheme:light dark;background:Canvas}" +
   "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}" +
   "p.notice{background:#ffd;border:1px solid #cc8;padding:.5rem .75rem}" +
   "fieldset{border:1px solid #bbb;margin:0 0 1rem}label{display:block}button{font:inherit}" +
-  "form.inline{display:inline-block;margin:0 .5rem .5rem 0}";
+  "form.inline{display:inline-block;margin:0 .5rem .5rem 0}" +
+  "@media(prefers-color-scheme:dark){p.notice{background:#332e00;border-color:#776d1f}" +
+  "fieldset{border-color:#666}}";
 const ENGLISH = { language: "en", path: null } as const;
 
 /** The reader of a page. */
@@ -98,7 +101,19 @@ export function documentPage(document: SandboxObject, terms: PageTerms): string 
   const texts = SANDBOX_TEXTS[terms.language];
   const title = document.object === "invoice" ? texts.invoice : texts.creditNote;
   const line = texts.line(`${title} ${document.number}`, usd(document.total, texts));
-  return page(title, `<p>${escapeHtml(line)}</p>`, terms);
+  const { data } = document.lines as { readonly data: readonly InvoiceItem[] };
+  const items = data.map(({ description, amount }) => ({
+    description,
+    amount_subtotal: amount,
+  }));
+  const total_details = { amount_tax: Number(document.total) - Number(document.subtotal) };
+  const rows = linesOf({ ...document, line_items: { data: items }, total_details }, texts);
+  return page(title, `<p>${escapeHtml(line)}</p>${rows}`, terms);
+}
+
+interface InvoiceItem {
+  readonly description: string;
+  readonly amount: number;
 }
 
 /**
@@ -124,7 +139,9 @@ export function overviewPage({ store }: SandboxActions): string {
     .map(
       ({ id, amount_total }) => `<li><a href="/pay/${id}">Pay ${dollars(amount_total)}</a></li>`,
     );
-  const payments = store.list("payment_intent").map((intent) => paymentItem(store, intent));
+  // A payment that Stripe makes for an invoice, and that nobody charges, is none of a person.
+  const made = store.list("payment_intent").filter(({ status }) => status !== "canceled");
+  const payments = made.map((intent) => paymentItem(store, intent));
   const cards = store
     .list("payment_method")
     .filter(({ customer }) => customer !== null)

@@ -174,7 +174,8 @@ function answerPage(actions: SandboxActions, request: PageRequest): Response {
     }
     if (path.startsWith(DOCUMENT)) {
       const document = actions.store.find(path.slice(DOCUMENT.length));
-      if (document !== null) return html(documentPage(document, request));
+      const isOne = document?.object === "invoice" || document?.object === "credit_note";
+      if (document !== null && isOne) return html(documentPage(document, request));
     }
     if (path === "/" && method === "GET") return html(overviewPage(actions));
     if (path === "/act" && method === "POST") {

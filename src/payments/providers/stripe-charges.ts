@@ -19,7 +19,7 @@ export interface ChargeOptions {
 
 /** Stripe takes 24 hours at most, by its own clock: ours may be ahead. */
 const CHECKOUT_SECONDS = 24 * 3_600 - 300;
-const CURRENCY = "usd";
+export const CURRENCY = "usd";
 /**
  * The payer gives a tax id; address and name are kept with the customer, for the taxes of later
  * charges and for invoices.
@@ -171,7 +171,7 @@ function nameOf({ plan }: Pick<TopUp, "plan">): string {
 }
 
 /** The lines that the payer pays for, without tax. */
-function linesOf(topUp: Pick<TopUp, "amount" | "fee" | "plan">) {
+export function linesOf(topUp: Pick<TopUp, "amount" | "fee" | "plan">) {
   const { amount, fee } = topUp;
   const lines = [{ name: nameOf(topUp), cents: toCents(amount) }];
   return fee === ofCents(0) ? lines : [...lines, { name: FEE_LINE, cents: toCents(fee) }];

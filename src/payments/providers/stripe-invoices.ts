@@ -1,5 +1,6 @@
-// Invoices of pages that were paid, and credit notes of their refunds. Stripe makes the invoice
-// when the page is paid; its links are asked for when a person opens them, because they end.
+// Finds the invoices of payments, and issues credit notes of refunds. Stripe makes the invoice of a
+// page when it is paid; that of a charge is made by stripe-charge-invoices.ts. Links are asked for
+// when a person opens them, because they end.
 
 import Stripe from "stripe";
 import { ofCents } from "../../core/money/money.ts";
@@ -62,9 +63,15 @@ export async function issueCreditNote(
   }
 }
 
-/** The invoice of the page on which a payment was made. */
-async function invoiceOf(stripe: Stripe, intent: string): Promise<Stripe.Invoice | null> {
+/** The invoice that a payment has paid: that of its page, or the one that it was attached to. */
+export async function invoiceOf(stripe: Stripe, intent: string): Promise<Stripe.Invoice | null> {
   const [page] = await collected(stripe.checkout.sessions.list({ payment_intent: intent }));
-  const id = idOf(page?.invoice);
+  const id = page === undefined ? await attachedTo(stripe, intent) : idOf(page.invoice);
   return id === null ? null : await foundOrNull(stripe.invoices.retrieve(id), "invoice");
+}
+
+async function attachedTo(stripe: Stripe, intent: string): Promise<string | null> {
+  const payment = { type: "payment_intent", payment_intent: intent } as const;
+  const attached = await collected(stripe.invoicePayments.list({ payment }));
+  return idOf(attached.find(({ status }) => status === "paid")?.invoice);
 }

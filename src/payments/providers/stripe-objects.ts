@@ -43,6 +43,14 @@ export function metadataOf(topUp: TopUp): Record<string, string> {
   };
 }
 
+/** Clocks differ: an object may seem older than the row that it was made for. */
+const CLOCK_SKEW_SECONDS = 300;
+
+/** The time from which on Stripe has objects of a top-up, as a filter of lists. */
+export function sinceMade({ createdAt }: Pick<TopUp, "createdAt">): { readonly gte: number } {
+  return { gte: Math.floor(createdAt.getTime() / 1_000) - CLOCK_SKEW_SECONDS };
+}
+
 /** The order that a payment was made for; null if its metadata does not tell it. */
 function orderOf(metadata: Readonly<Record<string, string>>): ProviderOrder | null {
   const accountId = metadata[METADATA.account] ?? "";

@@ -15,18 +15,17 @@ import {
 } from "../provider.ts";
 import type { ProviderOptions } from "../provider-kind.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
+import { issueInvoice } from "./stripe-charge-invoices.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
 import { fetchFromStripe } from "./stripe-fetch.ts";
 import { documentsOf, issueCreditNote } from "./stripe-invoices.ts";
-import { idOf, METADATA, paymentOf } from "./stripe-objects.ts";
+import { idOf, METADATA, paymentOf, sinceMade } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
 const TIMEOUT_MS = 20_000;
 /** The most objects of a list that Stripe answers at once. */
 const PAGE = { limit: 100 } as const;
 const LIVE_KEY = /^[rs]k_live_/;
-/** Clocks differ: a payment may seem older than the row that it was made for. */
-const CLOCK_SKEW_SECONDS = 300;
 
 /** A payment provider that speaks to Stripe's API. */
 export function createStripeProvider(options: ProviderOptions): PaymentProvider {
@@ -69,13 +68,14 @@ export function createStripeProvider(options: ProviderOptions): PaymentProvider 
     endCheckout: (checkout) => endCheckout(stripe, checkout),
     chargeCard: (terms) => chargeCard(stripe, terms, options),
     readPayment: (intent) => readPayment(stripe, intent),
-    findPayment: async ({ id, createdAt }, customer) => {
-      const gte = Math.floor(createdAt.getTime() / 1_000) - CLOCK_SKEW_SECONDS;
-      const made = await collected(stripe.paymentIntents.list({ customer, created: { gte } }));
-      const intent = made.find(({ metadata }) => metadata[METADATA.topUp] === id);
+    findPayment: async (topUp, customer) => {
+      const created = sinceMade(topUp);
+      const made = await collected(stripe.paymentIntents.list({ customer, created }));
+      const intent = made.find(({ metadata }) => metadata[METADATA.topUp] === topUp.id);
       return intent === undefined ? null : await readPayment(stripe, intent.id);
     },
     refund: (intent, order) => refund(stripe, intent, order),
+    issueInvoice: (topUp) => issueInvoice(stripe, topUp),
     issueCreditNote: (intent, terms) => issueCreditNote(stripe, intent, terms),
     documentsOf: (intent) => documentsOf(stripe, intent),
     removeCard: (card) => removeCard(stripe, card),

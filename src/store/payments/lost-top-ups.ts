@@ -20,6 +20,7 @@ export interface LostTopUp {
   readonly fee: NanoUsd;
   readonly bonus: NanoUsd;
   readonly createdAt: Date;
+  readonly invoiceDueAt: Date | null;
 }
 
 /** Stores it, open; true if its account had to be made too, without keys and people. */

@@ -1,7 +1,7 @@
 // Top-ups: charges that were requested from a payment provider. The row, with the amount that will
 // be credited, is written before the provider is asked.
 
-import { and, asc, desc, eq, gt, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Surface } from "../../core/access/services.ts";
 import { newId, type RandomBytes } from "../../core/ids.ts";
 import { add, type NanoUsd, nano } from "../../core/money/money.ts";
@@ -169,19 +169,46 @@ export class TopUps {
   /**
    * Begins an attempt to charge a card, before the provider is asked; returns its number from 1 on.
    * Zero if the top-up has ended, or if another process has begun a later attempt than the caller
-   * has read: the next attempt is not due yet then.
+   * has read: the next attempt is not due yet then. `invoiceDueAt` is for the payment that comes of
+   * it; null: it gets no invoice.
    */
   async beginAttempt(
     { number, attempts }: Pick<TopUp, "number" | "attempts">,
-    nextAttemptAt: Date,
+    due: { readonly nextAttemptAt: Date; readonly invoiceDueAt: Date | null },
   ): Promise<number> {
     const isSame = and(eq(topUps.number, number), eq(topUps.attempts, attempts));
     const [row] = await this.deps.database.db
       .update(topUps)
-      .set({ attempts: sql`greatest(${topUps.attempts}, 1)`, nextAttemptAt })
+      .set({ attempts: sql`greatest(${topUps.attempts}, 1)`, ...due })
       .where(and(isSame, eq(topUps.status, "open")))
       .returning({ attempt: topUps.attempts });
     return row?.attempt ?? 0;
+  }
+
+  /** Paid top-ups whose invoices are due, the longest due first. */
+  async dueInvoices(provider: string, now: Date, max: number): Promise<TopUp[]> {
+    const isPaid = and(eq(topUps.provider, provider), eq(topUps.status, "succeeded"));
+    const rows = await select(this.deps.database.db)
+      .where(and(isPaid, lte(topUps.invoiceDueAt, now)))
+      .orderBy(asc(topUps.invoiceDueAt))
+      .limit(max);
+    return rows.map(topUpOf);
+  }
+
+  /** Stores when the invoice of a top-up is issued; null: never. */
+  async setInvoiceDue(number: number, invoiceDueAt: Date | null): Promise<void> {
+    await this.deps.database.db
+      .update(topUps)
+      .set({ invoiceDueAt })
+      .where(eq(topUps.number, number));
+  }
+
+  /** Stores that the invoice of a top-up was issued. */
+  async invoiced(number: number, invoicedAt: Date): Promise<void> {
+    await this.deps.database.db
+      .update(topUps)
+      .set({ invoicedAt, invoiceDueAt: null })
+      .where(eq(topUps.number, number));
   }
 }
 

@@ -105,12 +105,19 @@ export const topUps = pgTable(
     concern: text("concern"),
     /** The payer's own id of it: the same one never makes two. */
     request: text("request"),
+    /** When the invoice of a charge of a saved card is issued; null: none is to be issued. */
+    invoiceDueAt: at("invoice_due_at"),
+    /** When it was issued. */
+    invoicedAt: at("invoiced_at"),
     createdAt: at("created_at").notNull(),
     expiresAt: at("expires_at"),
     endedAt: at("ended_at"),
   },
   (table) => [
     index("top_ups_account").on(table.account),
+    index("top_ups_invoice_due")
+      .on(table.invoiceDueAt)
+      .where(sql`${table.invoiceDueAt} IS NOT NULL AND ${table.status} = 'succeeded'`),
     uniqueIndex("top_ups_request").on(table.account, table.request),
     uniqueIndex("top_ups_checkout").on(table.provider, table.checkout),
     uniqueIndex("top_ups_intent").on(table.provider, table.intent),

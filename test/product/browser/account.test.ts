@@ -44,6 +44,15 @@ describe.skipIf(!canRun)("billing", () => {
   test("a declined card adds nothing, and the page says so", async () => {
     await payWith("4000000000000002", "10");
     await ada.page.getByRole("alert").waitFor();
+    await ada.inspect("sandbox-payment");
+    const inkIn = async (colorScheme: "light" | "dark") => {
+      await ada.page.emulateMedia({ colorScheme });
+      return await ada.page.evaluate("getComputedStyle(document.body).color");
+    };
+    expect([await inkIn("dark"), await inkIn("light")]).toEqual([
+      "rgb(255, 255, 255)",
+      "rgb(0, 0, 0)",
+    ]);
     await ada.go(`${account}/billing`);
     await ada.sees("Go on paying");
     await ada.page.getByRole("row", { name: /Top-up.*open/ }).waitFor();

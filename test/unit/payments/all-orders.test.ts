@@ -53,6 +53,8 @@ const TOP_UP: TopUp = {
   request: null,
   createdAt: NOW,
   expiresAt: null,
+  invoiceDueAt: null,
+  invoicedAt: null,
   endedAt: null,
 };
 

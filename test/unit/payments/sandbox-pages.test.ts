@@ -106,6 +106,7 @@ test("a choice comes before the browser: of the address, then of the cookie", as
   expect((await read(url, headers)).text).toContain('<html lang="de">');
   const chosen = await read(`${url}?language=en`, headers);
   expect(chosen.text).toContain('<html lang="en">');
+  expect((await read(`${url}?language=zh-CN`)).text).toContain('<html lang="zh-Hans">');
   const { pathname } = new URL(url);
   expect(chosen.text).toContain(`<a href="${pathname}?language=zh-Hans" lang="zh-Hans"`);
 });

@@ -39,6 +39,8 @@ const TOP_UP: TopUp = {
   createdAt: NOW,
   expiresAt: null,
   request: null,
+  invoiceDueAt: null,
+  invoicedAt: null,
   endedAt: null,
 };
 

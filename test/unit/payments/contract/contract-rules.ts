@@ -14,6 +14,12 @@ export const CALLS: Readonly<Record<string, string>> = {
   "disputes.list": "GET /v1/disputes",
   "disputes.retrieve": "GET /v1/disputes/{dispute}",
   "events.list": "GET /v1/events",
+  "invoicePayments.list": "GET /v1/invoice_payments",
+  "invoices.addLines": "POST /v1/invoices/{invoice}/add_lines",
+  "invoices.attachPayment": "POST /v1/invoices/{invoice}/attach_payment",
+  "invoices.create": "POST /v1/invoices",
+  "invoices.finalizeInvoice": "POST /v1/invoices/{invoice}/finalize",
+  "invoices.list": "GET /v1/invoices",
   "invoices.retrieve": "GET /v1/invoices/{invoice}",
   "paymentIntents.confirm": "POST /v1/payment_intents/{intent}/confirm",
   "paymentIntents.create": "POST /v1/payment_intents",
@@ -27,6 +33,7 @@ export const CALLS: Readonly<Record<string, string>> = {
   "refunds.retrieve": "GET /v1/refunds/{refund}",
   "refunds.list": "GET /v1/refunds",
   "tax.calculations.create": "POST /v1/tax/calculations",
+  "tax.calculations.listLineItems": "GET /v1/tax/calculations/{calculation}/line_items",
 };
 
 export interface KnownDifference {

@@ -4,6 +4,7 @@ import type { ApiAnswer, ApiRequest } from "../../../../src/annexes/stripe-sandb
 import type { SandboxObject } from "../../../../src/annexes/stripe-sandbox/sandbox-store.ts";
 import { enableAuto } from "../../../../src/payments/auto-settings.ts";
 import { removeOwnCard } from "../../../../src/payments/cards.ts";
+import { issueDueInvoices } from "../../../../src/payments/invoices.ts";
 import { auditPayments } from "../../../../src/payments/provider-audit.ts";
 import { readTopUp } from "../../../../src/payments/read-top-up.ts";
 import { refundTopUp } from "../../../../src/payments/refund.ts";
@@ -58,6 +59,7 @@ const KINDS = [
   "radar.early_fraud_warning",
   "tax.calculation",
   "invoice",
+  "invoice_payment",
   "credit_note",
   "event",
 ];
@@ -77,6 +79,7 @@ async function playCards(lab: PaymentLab): Promise<void> {
     await lab.pay(account, "20", card);
     await lab.settle();
     const charged = await chargeCard(payments, account.row, { amount: usd("10"), cardId: null });
+    await issueDueInvoices(payments);
     const customer = await payments.cards.customer(account.row.number, payments.provider.name);
     if (charged.status === "failed" && customer !== null) {
       await payments.provider.chargeCard({ topUp: charged, customer, attempt: 2 });
