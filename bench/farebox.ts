@@ -8,11 +8,18 @@ import { readJournal } from "../actors/journal.ts";
 import { makeHome } from "../scripts/local/home.mjs";
 import { startPostgres } from "../scripts/local/postgres.mjs";
 import { startRedis, startRedisCluster } from "../scripts/local/redis.mjs";
-import { changeAccount, createAccount, createKey } from "../src/accounts/administration.ts";
+import {
+  changeAccount,
+  changeBudget,
+  createAccount,
+  createKey,
+  findAccount,
+} from "../src/accounts/administration.ts";
 import { recordPayment } from "../src/accounts/payments.ts";
+import type { Span } from "../src/core/access/budgets.ts";
 import { bucketOf, newId } from "../src/core/ids.ts";
 import { usd } from "../src/core/money/money.ts";
-import { Accounts } from "../src/store/accounts/accounts.ts";
+import { Accounts, type NewKey } from "../src/store/accounts/accounts.ts";
 import { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import { Ledger } from "../src/store/ledger/ledger.ts";
 import { Payments } from "../src/store/payments/payments.ts";
@@ -110,17 +117,24 @@ async function startRedisOf(kind: RedisKind, home: string) {
   return { url, portUrl: url, pids: Object.fromEntries(pids), stop };
 }
 
-interface Shape {
-  readonly accountCount: number;
-  readonly keysAnAccount: number;
+export interface CallersShape {
+  readonly accountCount?: number;
+  readonly keysAnAccount?: number;
+  /** Limits of each key. */
+  readonly key?: Partial<NewKey>;
+  /** The spans of each account's budgets, which the load does not reach. */
+  readonly budgets?: readonly Span[];
 }
-
-const BENCH_SHAPE: Shape = { accountCount: ACCOUNTS, keysAnAccount: KEYS_AN_ACCOUNT };
 
 /** Accounts with an enterprise contract and money, and their keys. */
 export async function makeCallers(
   { database, actors }: Stores,
-  { accountCount, keysAnAccount }: Shape = BENCH_SHAPE,
+  {
+    accountCount = ACCOUNTS,
+    keysAnAccount = KEYS_AN_ACCOUNT,
+    key,
+    budgets = [],
+  }: CallersShape = {},
 ): Promise<Caller[]> {
   const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
   const onDelayed = (id: string, error: unknown) => log.error(id, error);
@@ -131,15 +145,20 @@ export async function makeCallers(
     const { id } = await createAccount(deps, { surface: "gateway", email: null });
     await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
     await recordPayment(deps, id, { amount: PAYMENT, paidAt: new Date() });
+    const account = await findAccount(deps, id);
+    for (const span of budgets) {
+      await changeBudget(deps, account, { key: null, span, amount: PAYMENT });
+    }
     for (let count = 0; count < keysAnAccount; count += 1) {
       const terms = {
         name: "bench",
         scopes: ["models", "search"],
         ipAllowlist: [],
         monthlyLimit: null,
+        ...key,
       } as const;
-      const { id: keyId, key } = await createKey(deps, id, terms);
-      callers.push({ accountId: id, bucket: bucketOf(id), keyId, secret: key });
+      const { id: keyId, key: secret } = await createKey(deps, id, terms);
+      callers.push({ accountId: id, bucket: bucketOf(id), keyId, secret });
     }
   }
   // Calls use the callers in turn, so two consecutive callers should have different accounts.

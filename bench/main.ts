@@ -23,6 +23,7 @@ import { chunkStreams, plainCalls } from "./load/plans.ts";
 import { mastersJson, mastersTable, measureMasters } from "./masters.ts";
 import { measureMix } from "./mix.ts";
 import { type RunLength, readOptions, USAGE } from "./options.ts";
+import { measureParts, type PartFigures, partRows, partsTable } from "./parts.ts";
 import { measureRefusals, missesOf, refusalsTable } from "./refusals.ts";
 import { aimsOf, isMet, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, middle, type Results, runRounds } from "./rounds.ts";
@@ -69,6 +70,12 @@ async function main(): Promise<void> {
     if (!areDoorsMet(doors)) process.exitCode = 1;
     return;
   }
+  if (options.mode === "parts") {
+    const parts = await measureAllParts(length);
+    console.log(partsTable(parts));
+    if (jsonFile !== null) await Bun.write(jsonFile, JSON.stringify(partRows(parts), null, 2));
+    return;
+  }
   const run = await measure(length);
   printReport(run);
   if (jsonFile !== null) await Bun.write(jsonFile, toJson(run));
@@ -103,6 +110,17 @@ async function measureAllDoors(length: RunLength): Promise<DoorFigures> {
   const chat = { target: api.target, others: {}, settle: () => untilFlushed(stores) };
   const figures = await measureDoors({ chat, length, progress });
   await proveBilling(stores, costOf([figures.calls, figures.streams]));
+  return figures;
+}
+
+/** Measures plain calls and those that use a part, whose charges must equal the ledger. */
+async function measureAllParts(length: RunLength): Promise<PartFigures> {
+  const { stores, callers, place } = await openSetting(length);
+  const api = started(await startApi(stores, place, { secrets: secretsOf(callers) }));
+  const others = stores.redisPids;
+  const plain = { target: api.target, others, settle: () => untilFlushed(stores) };
+  const figures = await measureParts({ plain, stores, length, progress });
+  await proveBilling(stores, costOf([figures.calls]));
   return figures;
 }
 

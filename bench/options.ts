@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
-                     [--against REF | --accounts | --doors | --masters | --refusals]
+                     [--against REF | --accounts | --doors | --masters | --parts | --refusals]
 
   --quick        a rough answer in three minutes of an idle machine instead of a good one in ten
   --json FILE    also writes every round to FILE
@@ -12,9 +12,10 @@ export const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
                  api processes; 100,000 with --quick
   --doors        what a call and a chunk cost by each door, to a chat completion
   --masters      what a call costs on one Redis and on a Cluster of three masters
+  --parts        what a call costs more with limits, budgets, a cap, a run, an idempotency key
   --refusals     what refused requests cost all others
 
-Without --against, --accounts and --masters the exit code is 1 if an aim is missed.`;
+Without --against, --accounts, --masters and --parts the exit code is 1 if an aim is missed.`;
 
 /** The length of a run. Longer runs give more reliable figures. */
 export interface RunLength {
@@ -66,7 +67,7 @@ const QUICK_ACCOUNTS = [1, 10_000, 100_000];
 export type BenchOptions =
   | { readonly mode: "help" }
   | {
-      readonly mode: "peers" | "doors" | "masters";
+      readonly mode: "peers" | "doors" | "masters" | "parts";
       readonly length: RunLength;
       readonly jsonFile: string | null;
     }
@@ -95,6 +96,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       accounts: { type: "boolean", default: false },
       doors: { type: "boolean", default: false },
       masters: { type: "boolean", default: false },
+      parts: { type: "boolean", default: false },
       refusals: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -102,11 +104,11 @@ export function readOptions(args: readonly string[]): BenchOptions {
   if (values.help) return { mode: "help" };
   const jsonFile = values.json ?? null;
   const length = values.quick ? QUICK : FULL;
-  const { against: ref, accounts, doors, masters, refusals } = values;
-  const modes = [ref !== undefined, accounts, doors, masters, refusals];
+  const { against: ref, accounts, doors, masters, parts, refusals } = values;
+  const modes = [ref !== undefined, accounts, doors, masters, parts, refusals];
   if (modes.filter((isGiven) => isGiven).length > 1) {
     throw new Error(
-      "--against, --accounts, --doors, --masters and --refusals cannot be used together",
+      "--against, --accounts, --doors, --masters, --parts and --refusals cannot be used together",
     );
   }
   if (accounts) {
@@ -115,6 +117,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
   }
   if (refusals) return { mode: "refusals", isQuick: values.quick, jsonFile };
   if (doors) return { mode: "doors", length, jsonFile };
+  if (parts) return { mode: "parts", length, jsonFile };
   if (ref === undefined) return { mode: masters ? "masters" : "peers", length, jsonFile };
   // Git would read a leading dash as an option.
   if (ref === "" || ref.startsWith("-"))

@@ -34,6 +34,8 @@ export interface Contestant {
   readonly model?: string;
   /** The form of the bodies, if it is not that of chat completions. */
   readonly form?: RequestForm | undefined;
+  /** A header with another value in each call. */
+  readonly numbered?: string | undefined;
   /** Other processes whose CPU is counted with the target's, with all that they start. */
   readonly others: Readonly<Record<string, number>>;
   /**
@@ -116,14 +118,22 @@ export function* turnsOf<Contestant>(
 }
 
 async function runRound(contestant: Contestant, load: Load): Promise<Round> {
-  const { target, model = load.model, form, others } = contestant;
+  const { target, model = load.model, form, numbered, others } = contestant;
   const cpu = stopwatch(target.pid, cpuSeconds);
   const otherCpus = Object.entries(others).map(
     ([name, pid]) => [name, stopwatch(pid, treeCpuSeconds)] as const,
   );
   const { url, callers } = target;
   const startMs = performance.now();
-  const result = await runLoad({ ...load, model, form, url, callers, rampMs: RAMP_MS });
+  const result = await runLoad({
+    ...load,
+    model,
+    form,
+    numbered,
+    url,
+    callers,
+    rampMs: RAMP_MS,
+  });
   if (result.failures > 0) {
     throw new Error(`${target.name}: ${result.failures} calls failed: ${result.firstFailure}`);
   }
@@ -162,19 +172,30 @@ export function median(results: Results, name: string, pick: (round: Round) => n
   return middle((results.get(name)?.rounds ?? []).map(pick));
 }
 
+/** Two targets by name. */
+export interface Sides {
+  readonly over: string;
+  readonly under: string;
+}
+
 /** The median over the rounds of one target's figure divided by another's in the same round. */
-export function ratio(
-  results: Results,
-  { over, under }: { readonly over: string; readonly under: string },
-  pick: (round: Round) => number,
-): number {
+export function ratio(results: Results, sides: Sides, pick: (round: Round) => number): number {
+  return middle(pairsOf(results, sides).map(([over, under]) => pick(over) / pick(under)));
+}
+
+/** The median over the rounds of one target's figure less another's in the same round. */
+export function difference(results: Results, sides: Sides, pick: (round: Round) => number): number {
+  return middle(pairsOf(results, sides).map(([over, under]) => pick(over) - pick(under)));
+}
+
+/** The rounds of two targets that ran in turn. */
+function pairsOf(results: Results, { over, under }: Sides): (readonly [Round, Round])[] {
   const below = results.get(under)?.rounds ?? [];
   const above = results.get(over)?.rounds ?? [];
-  const pairs = above.flatMap((round, index) => {
+  return above.flatMap((round, index) => {
     const other = below[index];
-    return other === undefined ? [] : [pick(round) / pick(other)];
+    return other === undefined ? [] : [[round, other] as const];
   });
-  return middle(pairs);
 }
 
 export interface Percentiles {

@@ -5,7 +5,7 @@ import { usd } from "../../src/core/money/money.ts";
 import { HttpClient } from "../../src/upstream/http/http-client.ts";
 import type { UpstreamResponse } from "../../src/upstream/upstream-response.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
-import { PlainCaller, requestBytes } from "./plain-caller.ts";
+import { NumberedRequest, PlainCaller, requestBytes } from "./plain-caller.ts";
 import { initOf, VARIANTS, variantsOf } from "./requests.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "") as LoadPlan;
@@ -13,7 +13,12 @@ const url = new URL(plan.url);
 const client = new HttpClient({ monotonicMs: () => performance.now() });
 const variants = variantsOf(plan, plan.callers);
 const inits = variants.map(initOf);
-const requests = variants.map(({ body, headers }) => requestBytes(url, headers, body));
+const { numbered = null } = plan;
+const requests = variants.map(({ body, headers }) =>
+  numbered === null
+    ? requestBytes(url, headers, body)
+    : new NumberedRequest(url, { headers, body, numbered }),
+);
 
 const startMs = performance.now();
 const timedFromMs = startMs + plan.rampMs;
@@ -62,7 +67,8 @@ async function callUntilTheEnd(): Promise<void> {
 async function call(caller: PlainCaller, index: number): Promise<void> {
   const request = requests[index];
   if (request === undefined) throw new Error(`There is no request ${index}`);
-  const { status, costUsd, body: text } = await caller.call(request);
+  const bytes = request instanceof NumberedRequest ? request.next() : request;
+  const { status, costUsd, body: text } = await caller.call(bytes);
   if (status !== 200) throw new Error(`${status}: ${text}`);
   if (costUsd !== null) cost += usd(costUsd);
 }

@@ -10,6 +10,8 @@ export interface LoadPlan extends RequestKind {
   /** The headers of each caller; calls use them in turn. */
   readonly callers: readonly Readonly<Record<string, string>>[];
   readonly concurrency: number;
+  /** The name of a header with another value in each call that is not streamed. */
+  readonly numbered?: string | undefined;
   /** During this first part calls are made but not measured, because the generator warms up. */
   readonly rampMs: number;
   readonly durationMs: number;

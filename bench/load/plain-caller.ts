@@ -29,6 +29,41 @@ export function requestBytes(
   return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
+const DIGITS = 12;
+/** Numbers of this process do not return in another one. */
+const FIRST_NUMBER = `${Date.now()}-${process.pid}-`;
+let numbers = 0;
+
+/** A request with a header whose value is another one each time. */
+export class NumberedRequest {
+  readonly #bytes: Buffer;
+  readonly #digitsAt: number;
+
+  constructor(
+    url: URL,
+    {
+      headers,
+      body,
+      numbered,
+    }: {
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly numbered: string;
+    },
+  ) {
+    const value = FIRST_NUMBER + "0".repeat(DIGITS);
+    this.#bytes = requestBytes(url, { ...headers, [numbered]: value }, body);
+    this.#digitsAt = this.#bytes.indexOf(value) + FIRST_NUMBER.length;
+  }
+
+  /** The bytes, which the following call changes: they must be sent before it. */
+  next(): Buffer {
+    numbers += 1;
+    this.#bytes.write(String(numbers).padStart(DIGITS, "0"), this.#digitsAt, "latin1");
+    return this.#bytes;
+  }
+}
+
 /** Makes one call at a time. */
 export class PlainCaller {
   readonly #url: URL;

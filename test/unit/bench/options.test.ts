@@ -36,6 +36,10 @@ test("--doors compares the doors with each other", () => {
   expect(readOptions(["--doors"])).toEqual({ mode: "doors", length: FULL, jsonFile: null });
 });
 
+test("--parts compares calls with and without limits", () => {
+  expect(readOptions(["--parts"])).toEqual({ mode: "parts", length: FULL, jsonFile: null });
+});
+
 test("--refusals measures refused requests", () => {
   expect(readOptions(["--refusals", "--quick"])).toEqual({
     mode: "refusals",

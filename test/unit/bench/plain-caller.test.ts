@@ -2,7 +2,12 @@
 // else.
 
 import { expect, test } from "bun:test";
-import { PlainCaller, readAnswer, requestBytes } from "../../../bench/load/plain-caller.ts";
+import {
+  NumberedRequest,
+  PlainCaller,
+  readAnswer,
+  requestBytes,
+} from "../../../bench/load/plain-caller.ts";
 import { atEnd } from "../../support/shared.ts";
 
 const BODY = '{"text":"Grüße"}';
@@ -25,6 +30,18 @@ test("an answer is complete with its last byte, and not before", () => {
     }
     expect(readAnswer(bytes)).toEqual(answer);
   }
+});
+
+test("a numbered request has another value of its header each time, and nothing else", () => {
+  const url = new URL("http://127.0.0.1:1/v1/chat/completions");
+  const terms = { headers: { agent: "a" }, body: BODY, numbered: "idempotency-key" };
+  const requests = [new NumberedRequest(url, terms), new NumberedRequest(url, terms)];
+  const texts = [...requests, ...requests].map((request) => request.next().toString());
+  const keys = texts.map((text) => /\r\nidempotency-key: (\S+)\r\n/.exec(text)?.[1] ?? "");
+  expect(new Set(keys.filter((key) => key !== "")).size).toBe(4);
+  const rests = texts.map((text, index) => text.replace(keys[index] ?? "", "*"));
+  const plain = requestBytes(url, { agent: "a", "idempotency-key": "*" }, BODY).toString();
+  expect(rests).toEqual([plain, plain, plain, plain]);
 });
 
 test("an answer without a length is invalid", () => {
