@@ -81,17 +81,19 @@ export function isOperatorPage(address: string): boolean {
 export function useEnter(): (reply?: SignInReply) => Promise<void> {
   const next = useAddressField("next");
   const hash = useHash();
+  // Without a page to go on to, the hash is the spent token of a one-time link.
+  const kept = next === "" || hash === "" ? "" : `#${hash}`;
   const navigate = useNavigate();
   return async (reply) => {
     if (reply?.twoFactorRedirect) {
       const by = reply.twoFactorMethods?.join(" ") ?? "";
-      return await navigate({ to: "/two-factor", search: { next, by }, hash: true });
+      return await navigate({ to: "/two-factor", search: { next, by }, hash: kept.slice(1) });
     }
     queryClient.clear();
     if (isOperatorPage(next)) return window.location.assign(next);
     const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");
     const path = next.replace(/^\/dashboard(?=\/|$)/, "") || "/";
     const page = isOurs ? `/dashboard${path === "/" ? "" : path}` : "/dashboard";
-    await navigate({ href: hash === "" ? page : `${page}#${hash}` });
+    await navigate({ href: page + kept });
   };
 }

@@ -296,4 +296,12 @@ describe.skipIf(!canRun)("the page of a mailed link", () => {
     await visitor.sees("This link was used, has ended, or is not complete");
     expect(visitor.complaints).toEqual([]);
   });
+
+  test("leaves no token in the address once it signed a person in", async () => {
+    await using visitor = await stage.visitor();
+    await visitor.page.goto(await stage.link("bob@example.com"));
+    await visitor.button("Sign in").click();
+    await visitor.page.waitForURL(/\/overview/);
+    expect(visitor.page.url()).not.toContain("token");
+  });
 });
