@@ -5,7 +5,6 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { Service, Services, Unable } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { pngSize } from "./png.ts";
 import { degrees, requestBytes, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
 type ImageParameters = ParametersOf<"site_image">;
@@ -158,4 +157,22 @@ function unableLatitude({ lat }: ImageParameters): Unable | null {
 
 function metresPerPixel(lat: number, zoom: number): number {
   return (METRES_PER_PIXEL * Math.cos((lat * Math.PI) / 180)) / 2 ** zoom;
+}
+
+/** The head and the end of a PNG file: W3C PNG, sections 5.2, 11.2.1 and 11.2.5. */
+const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const PNG_HEAD_BYTES = 33;
+/** The last chunk, which is always the same. */
+const PNG_END = Buffer.from("\0\0\0\0IEND\xae\x42\x60\x82", "latin1");
+
+/**
+ * The size of a picture in pixels; null if it is not a whole PNG. A body that ends with its
+ * connection may be incomplete without any sign.
+ */
+function pngSize(bytes: Uint8Array): { width: number; height: number } | null {
+  const isPng = PNG_SIGNATURE.every((byte, index) => bytes[index] === byte);
+  if (!isPng || bytes.byteLength < PNG_HEAD_BYTES) return null;
+  const picture = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (picture.readUInt32BE(12) !== 0x49484452 || !picture.includes(PNG_END)) return null;
+  return { width: picture.readUInt32BE(16), height: picture.readUInt32BE(20) };
 }
