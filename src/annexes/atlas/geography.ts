@@ -48,8 +48,11 @@ export function boxesAround({ lat, lon }: Position, metres: number): readonly Bo
   if (minLat === -90 || maxLat === 90) return [{ minLon: -180, minLat, maxLon: 180, maxLat }];
   // The circle is widest nearer to the pole than its centre is.
   const dLon = Math.asin(Math.min(1, Math.sin(dLat * RADIANS) / Math.cos(lat * RADIANS))) / RADIANS;
-  const minLon = lon - dLon;
-  const maxLon = lon + dLon;
+  return cutAtAntimeridian({ minLon: lon - dLon, minLat, maxLon: lon + dLon, maxLat });
+}
+
+/** The boxes of an area that may go beyond the antimeridian on one side: one, or two there. */
+export function cutAtAntimeridian({ minLon, minLat, maxLon, maxLat }: Box): Box[] {
   if (minLon < -180) {
     const west = { minLon: minLon + 360, minLat, maxLon: 180, maxLat };
     return [west, { minLon: -180, minLat, maxLon, maxLat }];

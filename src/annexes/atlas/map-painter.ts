@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { Resvg } from "@resvg/resvg-js";
 import { Font } from "./font.ts";
-import type { Box } from "./geography.ts";
+import { type Box, cutAtAntimeridian } from "./geography.ts";
 import { drawMap, type MapContent, type MapRequest, viewOf } from "./map-drawing.ts";
 import type { PlaceIndex, PlaceLabel } from "./place-index.ts";
 import { type Detail, latitudeAt, readWorld, type World } from "./world-shapes.ts";
@@ -70,13 +70,5 @@ function boxesOf(map: MapRequest): Box[] {
   const minLon = (x - 0.5) * 360;
   const maxLon = (x + width / scale - 0.5) * 360;
   if (maxLon - minLon >= 360) return [{ minLon: -180, minLat, maxLon: 180, maxLat }];
-  if (minLon < -180) {
-    const west = { minLon: minLon + 360, minLat, maxLon: 180, maxLat };
-    return [west, { minLon: -180, minLat, maxLon, maxLat }];
-  }
-  if (maxLon > 180) {
-    const east = { minLon: -180, minLat, maxLon: maxLon - 360, maxLat };
-    return [{ minLon, minLat, maxLon: 180, maxLat }, east];
-  }
-  return [{ minLon, minLat, maxLon, maxLat }];
+  return cutAtAntimeridian({ minLon, minLat, maxLon, maxLat });
 }

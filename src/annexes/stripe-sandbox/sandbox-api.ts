@@ -1,6 +1,7 @@
 // Answers the part of Stripe's API that Farebox uses, in Stripe's own form: parameters as nested
 // form fields, errors, lists in pages, idempotency keys.
 
+import { isFullText } from "../../core/text/json.ts";
 import type { SandboxActions } from "./sandbox-actions.ts";
 import {
   addLines,
@@ -357,7 +358,7 @@ function nested(form: URLSearchParams): Params {
 
 function text(params: Params, name: string): string | null {
   const value = Object.hasOwn(params, name) ? params[name] : undefined;
-  return typeof value === "string" && value !== "" ? value : null;
+  return isFullText(value) ? value : null;
 }
 
 function group(params: Params, name: string): Params {

@@ -1,10 +1,15 @@
-// JSON whose shape nobody has checked yet.
+// Tells apart the values of JSON whose shape nobody has checked yet.
 
 /** A JSON object, not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for a text that is not empty. */
+export function isFullText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 /** The value if it is a text, otherwise an empty one. */

@@ -12,7 +12,7 @@ import {
   type Tier,
   usageOf,
 } from "../../../core/money/usage.ts";
-import { isObject, type Json } from "../../../core/text/json.ts";
+import { isFullText, isObject, type Json } from "../../../core/text/json.ts";
 
 /** A part of a reply that one model served. */
 export interface ReplyPiece extends BilledPiece {
@@ -88,7 +88,7 @@ export function listIn(json: unknown, name: string): Json[] {
 /** The text in this field; null if the field has none. */
 export function textIn(json: unknown, name: string): string | null {
   const value = isObject(json) ? json[name] : null;
-  return typeof value === "string" && value !== "" ? value : null;
+  return isFullText(value) ? value : null;
 }
 
 /** True if a total that the provider states is not the sum that its parts give (D-572). */

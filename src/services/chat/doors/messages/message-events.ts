@@ -1,7 +1,8 @@
 // Turns the deltas of a reply into events of Messages: one block after the other, each with its
 // start, its deltas and its stop.
 
-import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
+import { isFullText, isObject, jsonOrNull } from "../../../../core/text/json.ts";
+import type { ToolCallPiece } from "../../protocols/openai/tool-calls.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";
 
@@ -13,18 +14,6 @@ interface OpenBlock {
   readonly kind: "text" | "thinking" | "tool_use";
   /** The arguments until now, of a block of the kind `tool_use`. */
   input: string;
-}
-
-interface CalledFunction {
-  readonly name?: string;
-  readonly arguments: string;
-}
-
-interface CallPiece {
-  readonly index: number;
-  readonly id?: string;
-  readonly function: CalledFunction;
-  readonly extra_content?: Json;
 }
 
 /** The blocks of one reply, by the order in which its deltas come. */
@@ -41,11 +30,11 @@ export class MessageBlocks {
   take({ delta }: Pick<ChatDelta, "delta">): MessageEvent[] {
     const { content, refusal, reasoning_content: reasoning, tool_calls: calls } = delta;
     const events: MessageEvent[] = [];
-    if (isText(reasoning)) this.#write(events, "thinking", reasoning);
-    if (isText(content)) this.#write(events, "text", content);
-    if (isText(refusal)) this.#write(events, "text", refusal);
+    if (isFullText(reasoning)) this.#write(events, "thinking", reasoning);
+    if (isFullText(content)) this.#write(events, "text", content);
+    if (isFullText(refusal)) this.#write(events, "text", refusal);
     if (Array.isArray(calls)) {
-      for (const piece of calls as readonly CallPiece[]) this.#call(events, piece);
+      for (const piece of calls as readonly ToolCallPiece[]) this.#call(events, piece);
     }
     return events;
   }
@@ -74,7 +63,10 @@ export class MessageBlocks {
     events.push(deltaEvent(this.#open.index, { type: `${kind}_delta`, ...delta }));
   }
 
-  #call(events: MessageEvent[], { index, id, function: called, extra_content }: CallPiece): void {
+  #call(
+    events: MessageEvent[],
+    { index, id, function: called, extra_content }: ToolCallPiece,
+  ): void {
     const block = this.#calls.get(index) ?? this.#begin(events, index, { id, called });
     if (called.arguments !== "") {
       block.input += called.arguments;
@@ -92,7 +84,10 @@ export class MessageBlocks {
   #begin(
     events: MessageEvent[],
     index: number,
-    { id = "", called }: { readonly id: string | undefined; readonly called: CalledFunction },
+    {
+      id = "",
+      called,
+    }: { readonly id: string | undefined; readonly called: ToolCallPiece["function"] },
   ): OpenBlock {
     this.#closeText(events);
     // A server that writes several calls at once may still continue one that is not complete.
@@ -131,10 +126,6 @@ export class MessageBlocks {
 
 function deltaEvent(index: number, delta: object): MessageEvent {
   return { type: "content_block_delta", index, delta };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }
 
 const STOPS: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@
 import type { Settlement } from "../../../../../actors/account.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { cacheWriteTokens } from "../../../../core/money/usage.ts";
-import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
+import { isFullText, isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import { onOneLine } from "../../../../http/sse.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
@@ -140,7 +140,7 @@ export class MessagesFrames extends StreamFrames {
     const { content } = one.delta;
     const index = this.#blocks.textIndex;
     // Almost every delta has only text; then only the text must be encoded.
-    if (index !== null && typeof content === "string" && content !== "" && isSingle(one.delta)) {
+    if (index !== null && isFullText(content) && isSingle(one.delta)) {
       const text = onOneLine(JSON.stringify(content));
       return `${DELTA}${index},"delta":{"type":"text_delta","text":${text}}}\n\n`;
     }

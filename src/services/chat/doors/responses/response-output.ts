@@ -1,8 +1,9 @@
 // Turns the deltas of a reply into items of a response and the events that build them: each item
 // with its start, its parts, its deltas and its end.
 
-import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
+import { isFullText, isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
+import type { ToolCallPiece } from "../../protocols/openai/tool-calls.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";
 import { CustomInput } from "./custom-input.ts";
@@ -10,18 +11,6 @@ import type { ServedTool, ServedTools } from "./served-tools.ts";
 
 /** An event without its `sequence_number`; its `type` is also its name. */
 export type ResponseEvent = Json & { readonly type: string };
-
-interface CalledFunction {
-  readonly name?: string;
-  readonly arguments: string;
-}
-
-interface CallPiece {
-  readonly index: number;
-  readonly id?: string;
-  readonly function: CalledFunction;
-  readonly extra_content?: Json;
-}
 
 /** A part of a message. */
 interface OpenPart {
@@ -99,14 +88,14 @@ export class ResponseOutput {
   take({ delta }: Pick<ChatDelta, "delta">): readonly ResponseEvent[] {
     const { content, refusal, reasoning_content: reasoning, tool_calls: calls, images } = delta;
     const events: ResponseEvent[] = [];
-    if (isText(reasoning)) this.#think(events, reasoning);
-    if (isText(content)) this.#write(events, "output_text", content);
-    if (isText(refusal)) this.#write(events, "refusal", refusal);
+    if (isFullText(reasoning)) this.#think(events, reasoning);
+    if (isFullText(content)) this.#write(events, "output_text", content);
+    if (isFullText(refusal)) this.#write(events, "refusal", refusal);
     if (Array.isArray(images)) {
       for (const image of images as readonly GivenImage[]) this.#draw(events, image);
     }
     if (Array.isArray(calls)) {
-      for (const piece of calls as readonly CallPiece[]) this.#call(events, piece);
+      for (const piece of calls as readonly ToolCallPiece[]) this.#call(events, piece);
     }
     return events;
   }
@@ -168,7 +157,10 @@ export class ResponseOutput {
     events.push(this.#done(at, { ...item, status: "completed", result, output_format }));
   }
 
-  #call(events: ResponseEvent[], { index, id, function: called, extra_content }: CallPiece): void {
+  #call(
+    events: ResponseEvent[],
+    { index, id, function: called, extra_content }: ToolCallPiece,
+  ): void {
     const call = this.#calls.get(index) ?? this.#beginCall(events, index, { id, called });
     if (called.arguments !== "") {
       call.input += called.arguments;
@@ -190,7 +182,10 @@ export class ResponseOutput {
   #beginCall(
     events: ResponseEvent[],
     index: number,
-    { id = "", called }: { readonly id: string | undefined; readonly called: CalledFunction },
+    {
+      id = "",
+      called,
+    }: { readonly id: string | undefined; readonly called: ToolCallPiece["function"] },
   ): OpenCall {
     this.#close(events);
     // A server that writes several calls at once may still continue one that is not complete.
@@ -306,8 +301,4 @@ function callItem(call: OpenCall, input: string): Json {
     ...(tool.namespace !== null && { namespace: tool.namespace }),
     [inputField(call)]: input,
   };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

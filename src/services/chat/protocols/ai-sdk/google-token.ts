@@ -3,7 +3,7 @@
 
 import { createSign } from "node:crypto";
 import { OK } from "../../../../core/errors.ts";
-import { isObject } from "../../../../core/text/json.ts";
+import { isFullText, isObject } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
@@ -66,7 +66,7 @@ async function fetchToken(
   });
   const answer = parseJson(text);
   const token = isObject(answer) ? answer.access_token : null;
-  if (typeof token === "string" && token !== "") return token;
+  if (isFullText(token)) return token;
   throw new RouteFailure("The server of tokens sent none");
 }
 

@@ -7,6 +7,7 @@ import { type Brand, inBrand, type ReadBrand } from "../../../../core/brand/bran
 import { type CancelSignal, throwIfCancelled } from "../../../../core/cancellation.ts";
 import { ApiError } from "../../../../core/errors.ts";
 import type { TokenUsage } from "../../../../core/money/usage.ts";
+import { isFullText } from "../../../../core/text/json.ts";
 import type { GuideDocument, Passage } from "../../../../core/text/markdown-passages.ts";
 import { contentText } from "../../media/media-part.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../../models/catalogue.ts";
@@ -225,9 +226,7 @@ function shortened(text: string, lengthMax: number): string {
 }
 
 function beforeStop(text: string, stop: unknown): string {
-  const marks = (Array.isArray(stop) ? stop : [stop]).filter(
-    (mark) => typeof mark === "string" && mark !== "",
-  );
+  const marks = (Array.isArray(stop) ? stop : [stop]).filter(isFullText);
   const ends = marks.map((mark) => text.indexOf(mark)).filter((at) => at >= 0);
   return text.slice(0, Math.min(text.length, ...ends));
 }

@@ -1,7 +1,7 @@
 // Reads the errors of model servers, which come in many forms: with an error status, as a whole
 // reply with status 200, or in the middle of a stream.
 
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isFullText, isObject, type Json } from "../../../../core/text/json.ts";
 import { isFilled, reportsFailure } from "../../../../upstream/reported-failure.ts";
 
 /** An error of a server. */
@@ -167,7 +167,7 @@ function messageOf(error: Json): string {
     // Some servers send a list of faults, with an entry for each field.
     const first: unknown = Array.isArray(value) ? value[0] : value;
     const message = isObject(first) ? (first.msg ?? first.message) : first;
-    if (typeof message === "string" && message !== "") return message;
+    if (isFullText(message)) return message;
   }
   return "";
 }
