@@ -1,7 +1,7 @@
 // Tests that every example of the documentation works as it stands, and gets the documented answer.
 
 import { describe, expect, test } from "bun:test";
-import { receipt } from "../../../src/account/receipt-endpoint.ts";
+import { applicationReceipt, receipt } from "../../../src/account/receipt-endpoint.ts";
 import { run, updateRun } from "../../../src/account/run-endpoint.ts";
 import { SCOPES } from "../../../src/core/access/services.ts";
 import { pathOf } from "../../../src/http/docs/docs-page.ts";
@@ -43,8 +43,10 @@ async function send(one: DocumentedEndpoint, example: Example): Promise<Response
  */
 async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
   if (accounts.gateway === undefined) throw new Error("There is no account");
-  if (one === receipt) {
-    const { svc } = await completionOf(await api.post(accounts.gateway, chatBody()));
+  if (one === receipt || one === applicationReceipt) {
+    const caller = accounts[one === receipt ? "gateway" : "application"] ?? null;
+    const path = `${one === receipt ? "/v1" : "/api/v1"}/chat/completions`;
+    const { svc } = await completionOf(await api.postTo(path, caller, chatBody()));
     await api.parts.stores.flush();
     return { ...example, params: { id: svc.request_id } };
   }

@@ -69,6 +69,8 @@ const RUN = "nightly-7";
 const BUILD_MS_MAX = 180_000;
 /** A key of a plan may be used 60 times a minute. */
 const PLAN_ACCOUNTS = 40;
+/** So many of them have a call whose receipt they may ask for. */
+const PLAN_CALLS = 16;
 
 export interface FuzzedProduct extends AsyncDisposable {
   readonly product: Product;
@@ -129,6 +131,10 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
     secrets.set(`KNOWN_message_${index}`, await sendMessage(product, key));
     secrets.set(`KNOWN_call_${index}`, await payCall(product, key));
   }
+  for (let index = 0; index < PLAN_CALLS; index += 1) {
+    const key = secrets.get(`KNOWN_plan_${index}`) ?? "";
+    secrets.set(`KNOWN_plan_call_${index}`, await payCall(product, key, "/api"));
+  }
   const known = {
     id: [
       "KNOWN_message_0",
@@ -137,6 +143,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
       "KNOWN_call_0",
       "KNOWN_call_1",
       "KNOWN_call_2",
+      ...Array.from({ length: PLAN_CALLS }, (_, index) => `KNOWN_plan_call_${index}`),
       "ok",
       RUN,
       "msg_0351Ki6Po6Ze8c7RSniYDy",
@@ -277,8 +284,8 @@ async function sendMessage(product: Product, key: string): Promise<string> {
 }
 
 /** Makes a call, and returns its id once its receipt can be had. */
-async function payCall(product: Product, key: string): Promise<string> {
-  const { url } = product.api(0);
+async function payCall(product: Product, key: string, surface: "" | "/api" = ""): Promise<string> {
+  const url = `${product.api(0).url}${surface}`;
   const headers = { authorization: `Bearer ${key}`, "x-svc-run": `${RUN}; max-usd=1000` };
   const body = JSON.stringify({ model: "ok", messages: [{ role: "user", content: "Hello" }] });
   const reply = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });

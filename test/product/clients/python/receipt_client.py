@@ -75,9 +75,14 @@ def inline() -> None:
     expect(fetched(svc["request_id"]), svc["receipt"])
 
 
+def altered(text: str) -> str:
+    """The text with another first character. The last one may stand for bits that do not count."""
+    return ("B" if text[0] == "A" else "A") + text[1:]
+
+
 def forged() -> None:
     head, payload, signature = call(**{"x-svc-receipt": "inline"})["receipt"].split(".")
-    for token in (f"{head}.{payload[:-2]}AA.{signature}", f"{head}.{payload}.{signature[:-2]}AA"):
+    for token in (f"{head}.{altered(payload)}.{signature}", f"{head}.{payload}.{altered(signature)}"):
         try:
             claims_of(token)
         except JoseError:
