@@ -4,7 +4,7 @@
 import { refuse } from "../../calls/admission.ts";
 import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
-import { affordableOutputTokens } from "../../core/money/call-cost.ts";
+import { affordableOutputTokens, affordablePromptTokens } from "../../core/money/call-cost.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import { asksForImages } from "./media/model-images.ts";
@@ -37,9 +37,11 @@ export async function withinMaxCost(
   const isWhole = models.every((model) => asked.get(model) === outputTokensMax(model, request));
   if (isWhole) return chat;
   const { accountId } = call.identity;
-  const longest = Math.max(...models.map(({ contextTokens }) => contextTokens));
-  const counted = await deps.tokens.estimatePrompt(accountId, request, longest);
-  const textBound = counted === null ? bytes : Math.min(bytes, tightTextBound(counted, request));
+  const payable = payablePrompt(chat, maxCost);
+  const counted = await deps.tokens.estimatePrompt(accountId, request, payable);
+  // A count above its maximum is that of a part of the prompt, and bounds nothing (D-934).
+  const isWholeCount = counted !== null && counted <= payable;
+  const textBound = isWholeCount ? Math.min(bytes, tightTextBound(counted, request)) : bytes;
   const fits = fitted(chat, textBound + mediaTokens, maxCost);
   const [first, ...others] = fits.keys();
   if (first === undefined) {
@@ -58,6 +60,12 @@ export async function withinMaxCost(
     textBound,
     isCostCapped: true,
   };
+}
+
+/** The longest prompt that the amount pays for, with the model of the least prices. */
+function payablePrompt({ models, request }: ChatCall, available: NanoUsd): number {
+  const reach = reachOf(request);
+  return Math.max(...models.map(({ prices }) => affordablePromptTokens(prices, available, reach)));
 }
 
 /** The output limits that fit, by the models with which they are of use. */

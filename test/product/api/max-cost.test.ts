@@ -3,12 +3,17 @@
 import { describe, expect, test } from "bun:test";
 import { CHAT } from "../../../src/core/access/limits.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, completionOf, errorOf, until } from "../../support/api/api-world.ts";
+import { MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { batchesOf, endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
-const api = await sharedApi();
+/** Its server takes longer prompts than the catalogue says. */
+const SHORT_CONTEXT = { ...MODEL, id: "short-context", contextTokens: 8_192 };
+const catalogue = catalogueOf([MODEL, SHORT_CONTEXT], []);
+const api = await sharedApi({ catalogue: () => catalogue });
 
 function capped(account: TestAccount, maxCost: string, fields: object = {}): Promise<Response> {
   return api.post(account, chatBody(fields), { headers: { "x-svc-max-cost-usd": maxCost } });
@@ -87,6 +92,19 @@ describe("a chat with x-svc-max-cost-usd", () => {
       "max_cost_exceeded",
       0,
     ]);
+  });
+
+  test("holds the whole of a prompt that is longer than the model's context", async () => {
+    const account = await api.account({ paid: "5" });
+    const holds = watchHolds(account);
+    // At least 30,000 tokens, which are $0.03, and more by another tokenizer.
+    const messages = [{ role: "user", content: "prepaid ".repeat(30_000) }];
+    const fields = { model: SHORT_CONTEXT.id, messages, max_tokens: 500 };
+    const refused = await capped(account, "0.025", fields);
+    expect((await errorOf(refused)).code).toBe("max_cost_exceeded");
+    expect(api.chat.requests).toEqual([]);
+    expect((await capped(account, "0.1", fields)).status).toBe(200);
+    expect((holds[0] ?? 0n) > 30_000_000n).toBe(true);
   });
 
   test.each([
