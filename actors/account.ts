@@ -217,6 +217,8 @@ export interface DetachedHold {
   /** CallMetadata by `metadataText`. */
   readonly metadata: string;
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
+  /** The response that the call is a part of; left out for a call that is a whole one (D-945). */
+  readonly partOf?: Pick<WholeResponse, "requestId" | "untilMs">;
 }
 
 /** Computes the cost of a call so far; the call is charged that much if its process dies. */

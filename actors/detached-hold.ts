@@ -52,14 +52,14 @@ export function settleDetached(
 /** Settles the hold of any owner by its terms. */
 export function settleByTerms(
   account: DetachedAccount,
-  { requestId, keyId, admittedAtMs, cap, budget, budgets, metadata }: DetachedHold,
+  { requestId, keyId, admittedAtMs, cap, budget, budgets, metadata, partOf }: DetachedHold,
   ending: Ending & Pick<HoldRef, "owner">,
 ): Promise<Settlement> {
   const { accountId, keys } = account;
   const { owner, cost, outcome, unused } = ending;
   const hasBudgets = budgets.length > 0;
   const marker = markerIn(metadata);
-  const ref = { account: accountId, keys, keyId, requestId, owner, hasBudgets, marker };
+  const ref = { account: accountId, keys, keyId, requestId, owner, hasBudgets, marker, partOf };
   const call = { ...ref, cost, outcome, unused };
   const text = callText(accountId, keyId, metadata);
   return settleOnce(account, call, { text, admittedAtMs, cap, budget, budgets });

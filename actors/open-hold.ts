@@ -131,9 +131,11 @@ export class OpenHold implements Hold {
 
   get detached(): DetachedHold {
     const { ref, admittedAtMs, cap, budget, budgets, metadata } = this.terms;
-    const { requestId, keyId } = ref;
+    const { requestId, keyId, partOf } = ref;
     const limits = this.terms.limits.map(({ name, kind, weight }) => ({ name, kind, weight }));
-    return { requestId, keyId, admittedAtMs, cap, budget, budgets, metadata, limits };
+    const terms = { requestId, keyId, admittedAtMs, cap, budget, budgets, metadata, limits };
+    if (partOf === undefined) return terms;
+    return { ...terms, partOf: { requestId: partOf.requestId, untilMs: partOf.untilMs } };
   }
 
   detach(): void {

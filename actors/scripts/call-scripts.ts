@@ -53,7 +53,7 @@ export interface HoldRef extends OfAccount {
   readonly hasBudgets: boolean;
   /** The marker of its idempotency key, which its scripts then take too; null without one. */
   readonly marker: string | null;
-  /** The response that the call is a part of; not known once its process is gone. */
+  /** The response that the call is a part of; the sweep does not know it. */
   readonly partOf?: WholeResponse | undefined;
 }
 

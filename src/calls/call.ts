@@ -42,6 +42,8 @@ export interface Call extends AskingCall {
   readonly arrivedMs: number;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
+  /** How long a request without streaming goes on after that; left out for the usual time. */
+  readonly graceMs?: number;
   /** The context of the caller's trace; null if this call is not traced. */
   readonly traceparent: string | null;
   /** The time when the call first waited for a provider; the next field is the sum of its waits. */

@@ -76,7 +76,7 @@ async function complete(
   const admitted = admitting instanceof Promise ? await admitting : admitting;
   const { hold, models } = admitted;
   const account = call.identity.accountId;
-  const grace = new DisconnectGrace(deps.clock, call.signal);
+  const grace = new DisconnectGrace(deps.clock, call.signal, call.graceMs);
   const { signal } = grace;
   const tried: ModelEntry[] = [];
   let room: BodyShare | null = null;

@@ -11,15 +11,17 @@ export const REPLY_MS = 60_000;
 /** Delays the abort of upstream requests, which end by this signal, after the caller has left. */
 export class DisconnectGrace extends CallerWatch {
   readonly #clock: Clock;
+  readonly #replyMs: number;
   #isUnderWay = false;
   #callOff: (() => void) | null = null;
   /** True if a server had accepted the request but did not reply in time. */
   hasTimedOut = false;
 
-  /** `caller` is aborted when the caller leaves. */
-  constructor(clock: Clock, caller: CancelSignal) {
+  /** `caller` is aborted when the caller leaves; a request goes on for `replyMs` after that. */
+  constructor(clock: Clock, caller: CancelSignal, replyMs = REPLY_MS) {
     super(clock, caller);
     this.#clock = clock;
+    this.#replyMs = replyMs;
     if (caller.aborted) this.handleEvent();
   }
 
@@ -42,7 +44,7 @@ export class DisconnectGrace extends CallerWatch {
       this.abort();
       return;
     }
-    this.#callOff = this.#clock.after(REPLY_MS, () => {
+    this.#callOff = this.#clock.after(this.#replyMs, () => {
       this.hasTimedOut = this.#isUnderWay;
       this.abort();
     });

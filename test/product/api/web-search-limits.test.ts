@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import type { ItemFields } from "../../../src/services/chat/doors/responses/responses-body.ts";
 import { toChatMessages } from "../../../src/services/chat/doors/responses/responses-prompt.ts";
-import { nextWaitMs } from "../../../src/services/chat/doors/responses/search/search-rounds.ts";
+import { nextWaitMs } from "../../../src/services/chat/doors/responses/search/later-tries.ts";
 import { shownSearches } from "../../../src/services/chat/doors/responses/search/shown-search.ts";
 import { sealedExtra } from "../../../src/services/chat/doors/sealed-extra.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
@@ -13,11 +13,13 @@ import type { Received } from "../../support/api/read-requests.ts";
 import {
   FORMS,
   inForm,
+  later,
   ROUND_COST,
   readResponse,
   SEARCH_COST,
   saying,
   searching,
+  searchLater,
   searchToolWorld,
 } from "../../support/api/search-tool-world.ts";
 import { REPLIES } from "../../support/fakes/search-replies.ts";
@@ -38,6 +40,7 @@ beforeEach(() => {
 
 const [CHAT, OWN] = FORMS;
 const FARE = { type: "function", name: "fare", parameters: { type: "object", properties: {} } };
+const CAP = { "x-svc-max-cost-usd": "0.031" };
 const WAYS = FORMS.flatMap((form) => [false, true].map((stream) => ({ form, stream })));
 
 const payer = (terms: AccountTerms = {}) =>
@@ -72,10 +75,9 @@ describe("a model's search", () => {
     for (const { form, stream } of WAYS) {
       const account = await payer();
       server.queue(
-        (request: Received) => {
+        (request) => {
           api.paused.add("search");
-          const made = inForm(form, searching("fares"));
-          return typeof made === "function" ? made(request) : made;
+          return inForm(form, searching("fares"))(request);
         },
         inForm(form, saying("No idea.")),
       );
@@ -90,15 +92,46 @@ describe("a model's search", () => {
     }
   });
 
-  test("takes its part of the caller's cap only when it is made", async () => {
+  test("that is not made takes nothing of the caller's cap", async () => {
     for (const { form, stream } of WAYS) {
       const account = await payer();
       server.queue(inForm(form, saying("Four.")));
-      const headers = { "x-svc-max-cost-usd": "0.031" };
       // A prompt of some 0.026, which three quarters of the cap would not pay.
       const body = bodyOf(form.model, { stream, input: "fare ".repeat(5_000) });
-      const { response } = await readResponse(await world.post(account, body, { headers }));
+      const { response } = await readResponse(await world.post(account, body, { headers: CAP }));
       expect(response.status).toBe("completed");
+      expect(response.svc.ignored).toBeUndefined();
+    }
+  });
+
+  // What is left of the cap must pay the searches, 0.0075, and once more the round before.
+  test.each([
+    { output: 5_800, isMade: true },
+    { output: 5_900, isMade: false },
+  ])("after $output tokens fits the cap with an answer: $isMade", async ({ output, isMade }) => {
+    for (const { form, stream } of WAYS) {
+      finder.questions.length = 0;
+      const account = await payer();
+      const first = searching("fares");
+      const usage = { ...first.usage, output };
+      server.queue(inForm(form, { ...first, usage }), inForm(form, saying("Four.")));
+      const body = bodyOf(form.model, { stream, max_output_tokens: 7_000 });
+      const { response } = await readResponse(await world.post(account, body, { headers: CAP }));
+      expect(response.status).toBe("completed");
+      expect(finder.questions.length > 0).toBe(isMade);
+      const services = response.svc.calls?.map(({ service }) => service);
+      expect(services).toEqual(isMade ? ["models", "models", "search"] : ["models", "models"]);
+      const [reason = ""] = response.svc.ignored ?? [];
+      const words = "The $0.031 of x-svc-max-cost-usd leave $0.019188, too little for searches";
+      expect(reason.includes(words)).toBe(!isMade);
+      const read = JSON.stringify(server.requests.at(-1)?.body);
+      expect(read.includes("search is not available now")).toBe(!isMade);
+      expect(read).not.toContain("0.019");
+      await until(() => api.openCalls === 0, "every call was settled");
+      const { paid, heldPaid } = await account.actor.view(account.keyId);
+      const told = usd(response.svc.cost_usd.toFixed(9));
+      expect([nano(BigInt(paid) + BigInt(told)), heldPaid]).toEqual([usd("5"), usd("0")]);
+      expect(response.svc.cost_usd).toBeLessThanOrEqual(0.031);
     }
   });
 
@@ -157,16 +190,9 @@ async function waitingRound() {
   // The tier Starter has five streams.
   const account = await api.account({ paid: "5" });
   const [searched, others] = [closedGate(), closedGate()];
-  finder.answer = async () => {
-    await searched.pass();
-    return Response.json(REPLIES.searxng);
-  };
-  const late = async (request: Received) => {
-    await others.pass();
-    const made = inForm(CHAT, saying("Late."));
-    return await (typeof made === "function" ? made(request) : made);
-  };
-  server.queue(inForm(CHAT, searching("fares")), ...Array.from({ length: 5 }, () => late));
+  searchLater(world, searched);
+  const late = Array.from({ length: 5 }, () => later(others, CHAT, saying("Late.")));
+  server.queue(inForm(CHAT, searching("fares")), ...late);
   const asking = world.post(account, bodyOf(CHAT.model, { stream: true }));
   await until(() => searched.arrivals === 1, "the search was asked for");
   const plain = { model: CHAT.model, input: "Hello", stream: true };
@@ -218,9 +244,8 @@ describe("a round after a search", () => {
 
   test("is charged and told if it breaks off", async () => {
     const account = await payer();
-    const broken = async (request: Received) => {
-      const made = inForm(CHAT, saying("Four", " coins", " and more"));
-      const whole = await (typeof made === "function" ? made(request) : made);
+    const broken = (request: Received) => {
+      const whole = inForm(CHAT, saying("Four", " coins", " and more"))(request);
       return { ...whole, body: whole.body.slice(0, 2), end: "cut" as const };
     };
     server.queue(inForm(CHAT, searching("fares")), broken);
@@ -264,12 +289,12 @@ test("a search beside a function keeps the data that its server sealed for it", 
   expect(asked).toMatchObject({ tool_calls: [{ id: "search_0", extra_content: extra }] });
 });
 
-test("a round waits for a whole minute, but for no time that is too short to help", () => {
+test("a call waits for as long as a window is full, but for no time too short to help", () => {
   const waits: number[] = [];
   const waited = () => waits.reduce((sum, ms) => sum + ms, 0);
   for (let next = nextWaitMs(1_000, 0); next !== null; next = nextWaitMs(1_000, waited())) {
     waits.push(next);
   }
-  expect(waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 28_000]);
+  expect(waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000]);
   expect(nextWaitMs(30_000, 40_000)).toBeNull();
 });

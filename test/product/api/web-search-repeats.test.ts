@@ -6,21 +6,20 @@ import { limitKey } from "../../../actors/records/keys.ts";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
-import type { Received } from "../../support/api/read-requests.ts";
 import {
   FORMS,
   inForm,
+  later,
   ROUND_COST,
   readResponse,
   SEARCH_COST,
   saying,
   searching,
+  searchLater,
   searchToolWorld,
 } from "../../support/api/search-tool-world.ts";
-import { REPLIES } from "../../support/fakes/search-replies.ts";
-import type { WireAnswer } from "../../support/fakes/wire/wire-answer.ts";
 import type { QueuedReply } from "../../support/fakes/wire/wire-server.ts";
-import { closedGate, type Gate } from "../../support/gate.ts";
+import { closedGate } from "../../support/gate.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
@@ -45,21 +44,6 @@ const bodyOf = (more: object = {}) => ({
   ...more,
 });
 
-function later(gate: Gate, answer: WireAnswer): QueuedReply {
-  return async (request: Received) => {
-    await gate.pass();
-    const made = inForm(CHAT, answer);
-    return await (typeof made === "function" ? made(request) : made);
-  };
-}
-
-function searchLater(gate: Gate): void {
-  finder.answer = async () => {
-    await gate.pass();
-    return Response.json(REPLIES.searxng);
-  };
-}
-
 async function paidOf(account: TestAccount) {
   await until(() => api.openCalls === 0, "every call was settled");
   return (await account.actor.view(account.keyId)).paid;
@@ -72,8 +56,8 @@ describe("a repeat", () => {
     test(`waits until the last call of the response has ended (${way})`, async () => {
       const account = await payer();
       const [searched, answered] = [closedGate(), closedGate()];
-      searchLater(searched);
-      server.queue(inForm(CHAT, searching("fares")), later(answered, saying("Four.")));
+      searchLater(world, searched);
+      server.queue(inForm(CHAT, searching("fares")), later(answered, CHAT, saying("Four.")));
       const body = bodyOf({ stream });
       const asking = world.post(account, body, { headers });
       for (const gate of [searched, answered]) {
@@ -100,10 +84,10 @@ describe("a repeat", () => {
     for (const place of ["search", "round"] as const) {
       const account = await payer();
       const gate = closedGate();
-      if (place === "search") searchLater(gate);
+      if (place === "search") searchLater(world, gate);
       else finder.answer = null;
       const last =
-        place === "search" ? inForm(CHAT, saying("Four.")) : later(gate, saying("Four."));
+        place === "search" ? inForm(CHAT, saying("Four.")) : later(gate, CHAT, saying("Four."));
       server.queue(inForm(CHAT, searching("fares")), last);
       const leaving = new AbortController();
       const gone = world
@@ -155,13 +139,8 @@ test("the last key of a day lasts for all calls of a response", async () => {
 test("two parallel requests of a free model with one key pay one search", async () => {
   const account = await payer();
   const gate = closedGate();
-  searchLater(gate);
-  for (let at = 0; at < 2; at++) {
-    server.queue((request: Received) => {
-      const made = inForm(CHAT, searching("fares"));
-      return typeof made === "function" ? made(request) : made;
-    });
-  }
+  searchLater(world, gate);
+  server.queue(inForm(CHAT, searching("fares")), inForm(CHAT, searching("fares")));
   const body = bodyOf({ model: "free-test" });
   const asking = [1, 2].map(() => world.post(account, body, { headers }));
   await until(() => gate.arrivals === 1, "one of them searches");

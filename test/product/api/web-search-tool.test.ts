@@ -4,20 +4,20 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
-import type { Received } from "../../support/api/read-requests.ts";
 import {
   calling,
   FORMS,
   inForm,
+  later,
   ROUND_COST,
   readResponse,
   SEARCH_COST,
   SEARCH_HOLD,
   saying,
   searching,
+  searchLater,
   searchToolWorld,
 } from "../../support/api/search-tool-world.ts";
-import { REPLIES } from "../../support/fakes/search-replies.ts";
 import type { QueuedReply } from "../../support/fakes/wire/wire-server.ts";
 import { closedGate } from "../../support/gate.ts";
 import {
@@ -365,10 +365,7 @@ describe("what fails is not charged:", () => {
     test(`a round that is refused after a search, which is told (${name})`, async () => {
       const account = await payer();
       const gate = closedGate();
-      finder.answer = async () => {
-        await gate.pass();
-        return await finderReply();
-      };
+      searchLater(world, gate);
       server.queue(inForm(form, searching("fares")), inForm(form, saying("Never asked for.")));
       const asking = world.post(account, bodyOf(asked));
       await until(() => gate.arrivals === 1, "the search was asked for");
@@ -387,10 +384,7 @@ describe("what fails is not charged:", () => {
     test(`a search whose caller leaves before its pages are there (${name})`, async () => {
       const account = await payer();
       const gate = closedGate();
-      finder.answer = async () => {
-        await gate.pass();
-        return await finderReply();
-      };
+      searchLater(world, gate);
       server.queue(inForm(form, searching("fares")), inForm(form, saying("Never asked for.")));
       const leaving = new AbortController();
       const asking = world
@@ -413,11 +407,7 @@ describe("what fails is not charged:", () => {
     test(`a last round whose caller leaves; its searches are paid (${name})`, async () => {
       const account = await payer();
       const gate = closedGate();
-      const late = async (request: Received) => {
-        await gate.pass();
-        const made = inForm(form, saying("Too late."));
-        return await (typeof made === "function" ? made(request) : made);
-      };
+      const late = later(gate, form, saying("Too late."));
       server.queue(inForm(form, searching("fares")), late);
       const leaving = new AbortController();
       const asking = world
@@ -441,10 +431,6 @@ describe("what fails is not charged:", () => {
   }
 });
 
-async function finderReply(): Promise<Response> {
-  return Response.json(REPLIES.searxng);
-}
-
 describe("money:", () => {
   test("parallel responses never spend more than the balance", async () => {
     const paid = "0.1";
@@ -455,8 +441,7 @@ describe("money:", () => {
         { length: 2 * count },
         (): QueuedReply => (request) => {
           const hasPages = JSON.stringify(request.body).includes("How fares are paid");
-          const made = inForm(CHAT, hasPages ? saying(CITED) : searching("fares"));
-          return typeof made === "function" ? made(request) : made;
+          return inForm(CHAT, hasPages ? saying(CITED) : searching("fares"))(request);
         },
       ),
     );

@@ -2,20 +2,29 @@
 // finds pages, all over sockets.
 
 import { expect } from "bun:test";
+import type { Clock } from "../../../src/core/clock.ts";
 import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import { EMBEDDED_SEARCH, type SearchTool } from "../../../src/services/search/search-catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { type FakeSearch, startFakeSearch } from "../fakes/fake-search.ts";
+import { REPLIES } from "../fakes/search-replies.ts";
 import { searchOver, serverAt } from "../fakes/search-servers.ts";
 import { CHAT_WIRES } from "../fakes/wire/chat-wire.ts";
 import { responsesWire } from "../fakes/wire/responses-wire.ts";
 import type { WireAnswer, WireForm } from "../fakes/wire/wire-answer.ts";
-import { type QueuedReply, startWireServer, type WireServer } from "../fakes/wire/wire-server.ts";
+import {
+  type QueuedReply,
+  startWireServer,
+  type WireReply,
+  type WireServer,
+} from "../fakes/wire/wire-server.ts";
+import type { Gate } from "../gate.ts";
 import { shared } from "../shared.ts";
 import type { TestAccount } from "../stores/accounts.ts";
 import type { ApiWorld } from "./api-world.ts";
 import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
 import { eventsOf, type ReadEvent } from "./messages-world.ts";
+import type { Received } from "./read-requests.ts";
 import { sharedApi } from "./shared-api.ts";
 
 /** The forms in which a server of a model answers. */
@@ -43,8 +52,8 @@ export interface SearchToolWorld {
   post(account: TestAccount, body: object, init?: PostOptions): Promise<Response>;
 }
 
-/** Search is on with these bounds; null: it is off. */
-export async function searchToolWorld(tool: SearchTool | null = TOOL): Promise<SearchToolWorld> {
+/** The time of calls is that of `clock`, if there is one. */
+export async function searchToolWorld(clock?: Clock): Promise<SearchToolWorld> {
   const server = await shared(startWireServer());
   const finder = startFakeSearch("searxng");
   const providers = [
@@ -61,9 +70,13 @@ export async function searchToolWorld(tool: SearchTool | null = TOOL): Promise<S
       prices: bandPrices({ input: "0", output: "0" }),
     },
   ];
-  const catalogue = { ...catalogueOf(models, providers), search: { ...EMBEDDED_SEARCH, tool } };
+  const catalogue = {
+    ...catalogueOf(models, providers),
+    search: { ...EMBEDDED_SEARCH, tool: TOOL },
+  };
   const { search } = searchOver([serverAt("searxng", finder.baseUrl)]);
-  const api = await sharedApi({ catalogue: () => catalogue, chat: chatOver(catalogue), search });
+  const parts = { catalogue: () => catalogue, chat: chatOver(catalogue), search };
+  const api = await sharedApi(clock === undefined ? parts : { ...parts, clock });
   const path = "/v1/responses";
   return {
     api,
@@ -97,8 +110,28 @@ export function saying(...text: readonly string[]): WireAnswer {
 }
 
 /** The reply as a server of this form sends it, whole or streamed as its request asks. */
-export function inForm({ wire }: { readonly wire: WireForm }, answer: WireAnswer): QueuedReply {
-  return ({ body }) => wire[body.stream === true ? "stream" : "whole"](answer);
+export function inForm({ wire }: { readonly wire: WireForm }, answer: WireAnswer) {
+  return ({ body }: Received): WireReply => wire[body.stream === true ? "stream" : "whole"](answer);
+}
+
+/** The same, once the gate is open. */
+export function later(
+  gate: Gate,
+  form: { readonly wire: WireForm },
+  answer: WireAnswer,
+): QueuedReply {
+  return async (request) => {
+    await gate.pass();
+    return inForm(form, answer)(request);
+  };
+}
+
+/** From now on the pages of a search are found once the gate is open. */
+export function searchLater({ finder }: Pick<SearchToolWorld, "finder">, gate: Gate): void {
+  finder.answer = async () => {
+    await gate.pass();
+    return Response.json(REPLIES.searxng);
+  };
 }
 
 export interface ResponseJson {

@@ -3,11 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Decision, Hold, WholeResponse } from "../../../actors/account.ts";
+import { termsToText } from "../../../actors/detached-hold.ts";
 import { markerKey } from "../../../actors/records/keys.ts";
 import { loadMarkers } from "../../../actors/scripts/wallet-scripts.ts";
 import { deliverStored } from "../../../actors/waiting-settlement.ts";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { newId } from "../../../src/core/ids.ts";
+import { outcomeText } from "../../../src/core/journal/journal.ts";
 import { markerOf } from "../../../src/core/journal/marker.ts";
 import { WaitingSettlements } from "../../../src/store/ledger/waiting-settlements.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
@@ -80,6 +82,22 @@ async function sweep({ actor }: TestAccount): Promise<void> {
     await world.redis.hset(leases, owner, Date.now() - 1);
   }
   await sweepExpired({ scripts: world.accounts.scripts });
+}
+
+/** Keeps a settlement of a dollar in Postgres, as if Redis were away, and delivers it. */
+async function deliverKept(account: TestAccount, hold: Hold): Promise<void> {
+  const waiting = new WaitingSettlements(world.database);
+  await waiting.keep({
+    requestId: hold.id,
+    accountId: account.row.id,
+    owner: world.accounts.leases.owner,
+    hold: termsToText(hold.detached),
+    cost: usd("1"),
+    outcome: outcomeText(DONE),
+    unused: "[]",
+  });
+  const deliver = () => waiting.deliver((one) => deliverStored(account.actor, one));
+  expect(await deliver()).toMatchObject({ failures: [] });
 }
 
 async function expectPaid(account: TestAccount, left: string): Promise<void> {
@@ -244,28 +262,13 @@ describe("after a process that is gone", () => {
 
   test("a settlement that Postgres kept marks its key, unless another call has it", async () => {
     const account = await openAccount(world, PAID);
-    const waiting = new WaitingSettlements(world.database);
-    const stored = async (hold: Hold) => {
-      const { id } = hold;
-      await waiting.keep({
-        requestId: id,
-        accountId: account.row.id,
-        owner: world.accounts.leases.owner,
-        hold: JSON.stringify({ ...hold.detached, cap: "999000000000", budget: null, budgets: [] }),
-        cost: usd("1"),
-        outcome: JSON.stringify([200, null, 1, null, 1, 0, 1, 1, null, null]),
-        unused: "[]",
-      });
-      const deliver = () => waiting.deliver((one) => deliverStored(account.actor, one));
-      expect(await deliver()).toMatchObject({ failures: [] });
-    };
     const one = await held(account);
-    await stored(one);
+    await deliverKept(account, one);
     expect(await again(account)).toBe("idempotency_already_charged");
     const two = await held(account, { key: "two" });
     await sweep(account);
     await (await held(account, { key: "two" })).settle(usd("1"), DONE);
-    await stored(two);
+    await deliverKept(account, two);
     await expectPaid(account, "8");
   });
 });
@@ -437,6 +440,27 @@ describe("the calls of one response", () => {
     const message = await messageOf(account);
     expect(message).toContain(whole.requestId);
     expect(message).toContain(second.id);
+    await expectPaid(account, "8");
+  });
+
+  test("that Postgres kept know their response: its key stays in progress", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf();
+    await deliverKept(account, await asked(account, whole, whole.requestId));
+    expect(await again(account)).toBe("idempotency_in_progress");
+    await account.actor.endResponse(whole, markersOf(account, {}));
+    expect(await again(account)).toBe("idempotency_already_charged");
+    await expectPaid(account, "9");
+  });
+
+  test("that Postgres kept are charged, although the sweep ended their holds", async () => {
+    const account = await openAccount(world, PAID);
+    const whole = wholeOf();
+    await (await asked(account, whole, whole.requestId)).settle(usd("1"), DONE);
+    const second = await asked(account, whole);
+    await sweep(account);
+    await deliverKept(account, second);
+    expect(await messageOf(account)).toContain(second.id);
     await expectPaid(account, "8");
   });
 

@@ -69,6 +69,17 @@ test("a caller who has left before has no requests at all", () => {
   expect(() => grace.begin()).toThrow();
 });
 
+test("a request whose caller was waited for already ends at once, and has timed out", () => {
+  const clock = new FakeClock();
+  const caller = new Cancellation();
+  const grace = new DisconnectGrace(clock, caller, 0);
+  grace.begin();
+  clock.advance(LISTEN_AFTER_MS);
+  caller.abort();
+  clock.advance(0);
+  expect([grace.aborted, grace.hasTimedOut]).toEqual([true, true]);
+});
+
 test("after its end it has no timers, and a caller who leaves changes nothing", () => {
   for (const endsAtMs of [0, LISTEN_AFTER_MS]) {
     const { clock, caller, grace } = setUp();

@@ -27,15 +27,25 @@ import type { SearchStreamEvent } from "./search/search-stream.ts";
 
 type Context = EndpointContext<ChatDeps>;
 
-/** The calls that a body can become. */
-export interface PreparedResponse {
-  /** Makes the call without search; null if the request forces a search. */
-  readonly plain: () => ResponsesCall | null;
-  /** With a function in place of the tool for search; null if the model cannot search. */
-  readonly searching: { readonly response: ResponsesCall; readonly plan: SearchPlan } | null;
+/** The call that a body becomes. */
+export type PreparedResponse = PlainResponse | SearchingResponse;
+
+interface PlainResponse {
+  readonly kind: "plain";
+  readonly response: ResponsesCall;
 }
 
-/** Builds the calls of a body. */
+/** A response whose model can search. */
+interface SearchingResponse {
+  readonly kind: "searching";
+  /** With a function in place of the tool for search. */
+  readonly response: ResponsesCall;
+  readonly plan: SearchPlan;
+  /** Makes the call without search; null if the request forces a search. */
+  readonly withoutSearch: () => ResponsesCall | null;
+}
+
+/** Builds the call of a body. */
 export function prepareResponses(
   context: Context,
   fields: ResponsesFields,
@@ -43,17 +53,17 @@ export function prepareResponses(
 ): PreparedResponse {
   const plan = searchPlan(context, fields);
   if (plan === null) {
-    const plain = toResponsesCall(context, fields, choose);
-    return { plain: () => plain, searching: null };
+    return { kind: "plain", response: toResponsesCall(context, fields, choose) };
   }
+  const withoutSearch = () => plainCall(context, fields, choose);
   if (plan instanceof ApiError) {
-    const plain = plainCall(context, fields, choose);
-    if (plain === null) throw plan;
-    return { plain: () => without(plain, plan), searching: null };
+    const response = withoutSearch();
+    if (response === null) throw plan;
+    return { kind: "plain", response: without(response, plan) };
   }
   const asked = toResponsesCall(context, plan.fields, choose);
   const response = { ...asked, fields, ignored: [...asked.ignored, ...plan.ignored] };
-  return { plain: () => plainCall(context, fields, choose), searching: { response, plan } };
+  return { kind: "searching", response, plan, withoutSearch };
 }
 
 /** The call without search; null if the request forces one, for its body is in order otherwise. */
@@ -83,23 +93,16 @@ interface BegunStream extends AnsweredBy {
 type Result = SettledResponse | BegunStream;
 
 /** Runs a call, whole or streamed. */
-export async function runResponses(
-  context: Context,
-  { plain: toPlain, searching }: PreparedResponse,
-): Promise<Result> {
-  if (searching === null) return await runPlain(context, ofBody(toPlain()));
-  const { response, plan } = searching;
+export async function runResponses(context: Context, prepared: PreparedResponse): Promise<Result> {
+  const { response } = prepared;
+  if (prepared.kind === "plain") return await runPlain(context, response);
+  const { plan, withoutSearch } = prepared;
   const { deps, call, model } = context;
   const refusal = await searchRefusal(context, plan);
   if (refusal === null) return await runSearching(context, response, plan);
-  const plain = toPlain();
+  const plain = withoutSearch();
   if (plain !== null) return await runPlain(context, without(plain, refusal));
   return await refuse(deps.calls, call, { scope: "models", service: "models", model, refusal });
-}
-
-function ofBody(plain: ResponsesCall | null): ResponsesCall {
-  if (plain === null) throw new Error("A body became no call");
-  return plain;
 }
 
 async function runPlain(context: Context, response: ResponsesCall): Promise<Result> {

@@ -2,7 +2,6 @@
 
 import type { Settlement } from "../../../../../../actors/account.ts";
 import { clientLeft, type Settled } from "../../../../../calls/settling.ts";
-import { wait } from "../../../../../core/clock.ts";
 import type { ApiError } from "../../../../../core/errors.ts";
 import { ZERO } from "../../../../../core/money/money.ts";
 import { isObject } from "../../../../../core/text/json.ts";
@@ -50,7 +49,7 @@ export async function openSearching(
   const limit = await limitRound(context, response, rounds);
   const open = async (): Promise<ChatStream> => {
     if (!rounds.isFirst) await limitRound(context, response, rounds);
-    return await afterOthers(context, rounds, () => {
+    return await rounds.afterOthers(() => {
       const { call, chat } = rounds.current;
       return openChatStream(calls, call, chat);
     });
@@ -92,7 +91,7 @@ async function runRounds(
 ): Promise<void> {
   for (;;) {
     const limit = await limitRound(context, response, rounds);
-    const round = await afterOthers(context, rounds, () => completeRound(context, rounds));
+    const round = await rounds.afterOthers(() => completeRound(context, rounds));
     rounds.ended({ usage: round.counted.usage, settlement: round.settlement });
     const reply = new RoundReply();
     reply.takeWhole(round.counted.reply);
@@ -110,26 +109,6 @@ async function runRounds(
     }
     if (isLast) return;
     rounds.next(reply, results);
-  }
-}
-
-/** Runs a round, which waits while other calls of the same caller leave no place for it. */
-async function afterOthers<Result>(
-  { deps }: Context,
-  rounds: SearchRounds,
-  run: () => Promise<Result>,
-): Promise<Result> {
-  let waitedMs = 0;
-  for (;;) {
-    try {
-      return await run();
-    } catch (error) {
-      const waitMs = rounds.retryMs(error, waitedMs);
-      if (waitMs === null) throw error;
-      await wait(deps.calls, waitMs, rounds.signal);
-      waitedMs += waitMs;
-      rounds.again();
-    }
   }
 }
 

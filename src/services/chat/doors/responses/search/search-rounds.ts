@@ -29,6 +29,7 @@ import type { EndedStream } from "../../../stream-event.ts";
 import { TOO_LONG } from "../../../stream-interruptions.ts";
 import type { ChatDeps } from "../../completions/answer-chat.ts";
 import { isPaused } from "../../completions/chat-request.ts";
+import { afterOthers } from "./later-tries.ts";
 import { nextRequest, withoutSearch } from "./next-request.ts";
 import type { RoundReply } from "./round-reply.ts";
 import type { SearchPlan } from "./search-plan.ts";
@@ -47,9 +48,6 @@ export interface PaidCall {
 
 /** The rounds of a response beside one for each search: to answer, and to be told to answer. */
 const ROUNDS_BESIDES = 2;
-/** Refusals that other calls of the same caller cause. They may be over soon. */
-const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_limit_exceeded"]);
-const WAIT_MAX_MS = 60_000;
 /** Longer than a response may take. */
 const RESPONSE_MS = CHAT.streamMaxMs + 5 * 60_000;
 /** Refusals for the idempotency key. Then another request has it, or none may have it. */
@@ -92,6 +90,8 @@ export class SearchRounds {
   readonly signal: AbortSignal;
   /** Set if the caller may repeat the request: all calls share its idempotency key. */
   readonly #whole: WholeResponse | null;
+  /** True if a caller who left is waited for, because a repeat finds the answer. */
+  readonly #hasGrace: boolean;
   #callOff: (() => void) | null = null;
   /** One time for all rounds. */
   readonly #endsMs: number;
@@ -121,8 +121,8 @@ export class SearchRounds {
     // No round waits for its receipt before the next one.
     call.wantsReceipt = false;
     this.signal = this.#leaving.signal;
-    const hasGrace = this.#whole !== null && !chat.stream;
-    if (!hasGrace) this.signal = AbortSignal.any([call.signal, this.signal]);
+    this.#hasGrace = this.#whole !== null && !chat.stream;
+    if (!this.#hasGrace) this.signal = AbortSignal.any([call.signal, this.signal]);
     else whenAborted(call.signal, () => this.#leaveLater());
     this.#endsMs = context.deps.calls.clock.monotonicMs() + CHAT.streamMaxMs;
     if (chat.stream) call.endsAtMs = this.#endsMs;
@@ -241,21 +241,20 @@ export class SearchRounds {
 
   /** The current round is asked for anew, as a call of its own. Throws what forbids it by now. */
   again(): void {
-    if (this.hasLeft) throw clientLeft();
-    if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
+    this.#checkTime();
     this.#checkPauses();
     this.#call = this.#newCall(this.#maxCostLeft);
   }
 
-  /**
-   * How long a round after the first waits before it is asked for again, whose caller has other
-   * calls under way; null if it is not. `waitedMs`: the waits until now.
-   */
-  retryMs(error: unknown, waitedMs: number): number | null {
-    if (this.isFirst || this.hasLeft || !(error instanceof ApiError)) return null;
-    const { code, retryAfterSeconds } = error;
-    if (!OTHERS_FIRST.has(code) || retryAfterSeconds === undefined) return null;
-    return nextWaitMs(retryAfterSeconds * 1_000, waitedMs);
+  /** Runs a call, which waits while other calls of the same caller leave no place for it. */
+  async afterOthers<Result>(
+    run: () => Promise<Result>,
+    again = () => this.again(),
+  ): Promise<Result> {
+    // The first call is refused as any other request is.
+    if (this.isFirst) return await run();
+    const { clock } = this.#context.deps.calls;
+    return await afterOthers(run, { clock, signal: this.signal, again });
   }
 
   /** The error that ends the response. It names the caller's cap, not what is left of it. */
@@ -330,18 +329,41 @@ export class SearchRounds {
     this.#refusal ??= this.#refusalNow();
     if (this.#refusal !== null) return this.#refusal;
     if (this.#searches !== null) return this.#searches;
-    const call = this.#newCall(null);
     try {
-      this.#searches = await this.plan.searches.open(this.#context.deps.calls, call);
-      this.#ofSearch.push(call);
+      this.#searches = await this.afterOthers(
+        () => this.#take(),
+        () => this.#checkSearch(),
+      );
       // The caller left while the hold was taken.
       if (this.#hasEnded) await this.end();
       return this.#searches;
     } catch (error) {
+      if (this.hasLeft) throw error;
       this.#refusal = toApiError(error);
       if (KEY_REFUSALS.has(this.#refusal.code)) throw this.#refusal;
       return this.#refusal;
     }
+  }
+
+  /** Takes the hold of the searches. */
+  async #take(): Promise<OpenToolSearch> {
+    const call = this.#newCall(null);
+    const searches = await this.plan.searches.open(this.#context.deps.calls, call);
+    this.#ofSearch.push(call);
+    return searches;
+  }
+
+  /** Throws what forbids a search by now. */
+  #checkSearch(): void {
+    this.#checkTime();
+    const refusal = this.#refusalNow();
+    if (refusal !== null) throw refusal;
+  }
+
+  /** Throws if nobody waits for the response any more, or if its time is over. */
+  #checkTime(): void {
+    if (this.hasLeft) throw clientLeft();
+    if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
   }
 
   /** Why there is no search any more; null if there is (D-946). */
@@ -384,6 +406,8 @@ export class SearchRounds {
       upstreamMs: 0,
       maxCost,
       ahead: null,
+      // The signal is aborted once the caller was waited for.
+      ...(this.#hasGrace && { graceMs: 0 }),
     };
   }
 
@@ -405,16 +429,6 @@ export class SearchRounds {
     if (!most) return Number.POSITIVE_INFINITY;
     return this.#ended.reduce((left, { usage }) => left - usage.completionTokens, most);
   }
-}
-
-/**
- * How long a round waits that was asked to wait `askedMs` and has waited `waitedMs` until now: each
- * time twice as long in all, up to a minute; null if no wait is left that is long enough.
- */
-export function nextWaitMs(askedMs: number, waitedMs: number): number | null {
-  const leftMs = WAIT_MAX_MS - waitedMs;
-  if (leftMs <= 0 || askedMs > leftMs) return null;
-  return Math.min(Math.max(askedMs, waitedMs), leftMs);
 }
 
 /** The response as its calls name it; null without an idempotency key. */

@@ -1,0 +1,55 @@
+// Repeats a call of a response that found no place beside other calls of its caller (D-946).
+
+import { type Clock, wait } from "../../../../../core/clock.ts";
+import { ApiError } from "../../../../../core/errors.ts";
+
+/** Refusals that other calls of the same caller cause. They may be over soon. */
+const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_limit_exceeded"]);
+/** A full window has a place again after 61 seconds, for its seconds count until their end. */
+const WAIT_MAX_MS = 62_000;
+
+/** What ends the waits of a call. */
+export interface Waiting {
+  readonly clock: Pick<Clock, "after">;
+  /** Aborted when nobody waits for the response any more. */
+  readonly signal: AbortSignal;
+  /** Called after each wait; throws what forbids the call by now. */
+  readonly again: () => void;
+}
+
+/** Runs a call again while other calls of the same caller leave no place for it. */
+export async function afterOthers<Result>(
+  run: () => Promise<Result>,
+  { clock, signal, again }: Waiting,
+): Promise<Result> {
+  let waitedMs = 0;
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      const askedMs = askedWaitMs(error);
+      const waitMs = askedMs === null ? null : nextWaitMs(askedMs, waitedMs);
+      if (waitMs === null) throw error;
+      await wait({ clock }, waitMs, signal);
+      waitedMs += waitMs;
+      again();
+    }
+  }
+}
+
+/** The wait that a refusal asks for; null if no wait helps. */
+function askedWaitMs(error: unknown): number | null {
+  if (!(error instanceof ApiError) || !OTHERS_FIRST.has(error.code)) return null;
+  const { retryAfterSeconds } = error;
+  return retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000;
+}
+
+/**
+ * How long a call waits that was asked to wait `askedMs` and has waited `waitedMs` until now: each
+ * time twice as long in all, up to the most; null if no wait is left that is long enough.
+ */
+export function nextWaitMs(askedMs: number, waitedMs: number): number | null {
+  const leftMs = WAIT_MAX_MS - waitedMs;
+  if (leftMs <= 0 || askedMs > leftMs) return null;
+  return Math.min(Math.max(askedMs, waitedMs), leftMs);
+}
