@@ -23,6 +23,7 @@ import { asServed } from "./request-tier.ts";
 import {
   type AnsweringModel,
   type ChargedUsage,
+  cheaperServed,
   costOf,
   detailsOf,
   type PricedCall,
@@ -159,15 +160,15 @@ export async function chargeUnanswered(
 ): Promise<never> {
   try {
     const usage = await count();
+    const served = cheaperServed(model.prices, usage, { request, hold });
     const { status, code: errorCode } = DISCONNECTED;
     const outcome = {
       ...outcomeOf(deps, call, { status, errorCode }),
       ...usage,
       ...standInOf(model),
-      usageDetails: detailsOf({ usage, source: "counted", isContentRefused: false }, { request }),
+      usageDetails: detailsOf({ usage, source: "counted", isContentRefused: false }, served),
     } as const satisfies Outcome;
-    const cost = costOf(model.prices, usage, { request, hold });
-    await settle(deps, { hold, cost, outcome });
+    await settle(deps, { hold, cost: costOf(model.prices, usage, served), outcome });
   } catch (error) {
     return await giveBack(deps, call, { hold, failure: error });
   }

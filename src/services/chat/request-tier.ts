@@ -1,7 +1,7 @@
 // The tier that a request asks for. The model's price rows must name it.
 
 import { PLAIN_REACH, type Prices, type Reach } from "../../core/money/call-cost.ts";
-import { SERVED_PLAINLY, type Served } from "../../core/money/usage.ts";
+import { SERVED_PLAINLY, type Served, type Tier } from "../../core/money/usage.ts";
 import { invalid } from "../../http/body/checks.ts";
 import type { Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
@@ -43,11 +43,15 @@ export function reachOf(request: ChatRequest): Reach {
   return (isLong ? long : short)[tierOf(request)];
 }
 
-const TIER_FIELD = "service_tier";
+export const TIER_FIELD = "service_tier";
 
 /** The request as its server took it: without the tier, if the server was never sent it. */
 export function asServed(request: ChatRequest, ignored: ServedRoute["ignored"] = []): ChatRequest {
-  if (!ignored.includes(TIER_FIELD)) return request;
+  return ignored.includes(TIER_FIELD) ? inStandardTier(request) : request;
+}
+
+/** The request without the tier that it asks for. */
+export function inStandardTier(request: ChatRequest): ChatRequest {
   const { [TIER_FIELD]: _, ...parameters } = request.parameters;
   return { ...request, parameters };
 }
@@ -67,6 +71,7 @@ export function modelsOfTier(models: Models, request: ChatRequest): Models {
   throw invalid(TIER_FIELD, `must not be '${tier}': '${asked.id}' has no price for this tier`);
 }
 
-function hasTier({ rows }: Prices, tier: RequestTier): boolean {
+/** True if a row prices the tier. */
+export function hasTier({ rows }: Prices, tier: Tier): boolean {
   return rows.some(({ when }) => when?.tier === tier);
 }

@@ -12,7 +12,7 @@ import type { NanoUsd, toJsonNumber } from "../../core/money/money.ts";
 import type { MoreParts, RowUsage, UsageDetails } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest, ChatUsage, ServedRoute } from "./protocols/provider.ts";
-import { servedAsAsked, tierOf } from "./request-tier.ts";
+import { inStandardTier, servedAsAsked, tierOf } from "./request-tier.ts";
 import { promptTokensMax } from "./tokens/tokens.ts";
 import type { ReplyPiece } from "./usage/reply-usage.ts";
 
@@ -65,6 +65,15 @@ function rowsOf({ prices }: ModelEntry, usage: ChatUsage, { request, hold }: Pri
   const { pieces = [] } = usage;
   if (prices.isPlain || pieces.length < 2) return null;
   return rowsOfPieces(prices, billedPieces(pieces, request), hold.admittedAtMs);
+}
+
+/**
+ * The call as it is charged if no server said in which tier it served it: as asked for, or in the
+ * standard tier if that costs less, because the tier may not have been sent or granted (D-980).
+ */
+export function cheaperServed(prices: Prices, usage: ChatUsage, call: PricedCall): PricedCall {
+  const standard = { ...call, request: inStandardTier(call.request) };
+  return costOf(prices, usage, standard) < costOf(prices, usage, call) ? standard : call;
 }
 
 /** The prompt that was sent decides the row, and not its sum over the rounds of a tool. */

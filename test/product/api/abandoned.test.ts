@@ -4,10 +4,14 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { ApiError } from "../../../src/core/errors.ts";
-import { usd } from "../../../src/core/money/money.ts";
+import { pricesOf } from "../../../src/core/money/call-cost.ts";
+import { price, usd } from "../../../src/core/money/money.ts";
+import type { RowPrices } from "../../../src/core/money/price-rows.ts";
 import type { ChatReply } from "../../../src/services/chat/protocols/provider.ts";
 import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, costOf, until } from "../../support/api/api-world.ts";
+import { MODEL } from "../../support/api/models.ts";
 import { sharedApiOn } from "../../support/api/shared-api.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
 import {
@@ -21,7 +25,23 @@ import {
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const clock = new FakeClock();
-const api = await sharedApiOn(clock);
+const perMillion = (usdEach: string, when?: RowPrices["when"]): RowPrices => ({
+  input: price(usdEach, 1_000_000),
+  output: price(usdEach, 1_000_000),
+  cachedInput: null,
+  ...(when !== undefined && { when }),
+});
+const TIERED = {
+  ...MODEL,
+  id: "tiered",
+  prices: pricesOf([
+    perMillion("1"),
+    perMillion("0.5", { tier: "flex" }),
+    perMillion("4", { tier: "priority" }),
+  ]),
+};
+const catalogue = catalogueOf([MODEL, TIERED], []);
+const api = await sharedApiOn(clock, { catalogue: () => catalogue });
 
 const STREAM = chatBody({ stream: true });
 
@@ -75,6 +95,27 @@ describe("a plain call that is left", () => {
     expect(entry?.end).toMatchObject({ status: 499, completionTokens: 0 });
     const { paid } = await api.view(account);
     expect(usd("1") - paid).toBe(costOf(Number(promptTokens), 0));
+  });
+
+  test("is charged that in the tier asked for, unless the standard one costs less", async () => {
+    const account = await api.account({ paid: "1" });
+    api.chat.reply = (_request, { signal }) => silence(signal);
+    const charges: [bigint, string | undefined][] = [];
+    for (const service_tier of [undefined, "flex", "priority"]) {
+      const { paid: before } = await api.view(account);
+      await leave(account, chatBody({ model: TIERED.id, service_tier }));
+      await heard();
+      clock.advance(60_000);
+      await until(() => api.openCalls === 0, "the call was settled");
+      const { end } = (await api.journal(account)).at(-1) ?? {};
+      const each = (before - (await api.view(account)).paid) / BigInt(end?.promptTokens ?? 0);
+      charges.push([each, end?.usageDetails?.tier]);
+    }
+    expect(charges).toEqual([
+      [1_000n, undefined],
+      [500n, "flex"],
+      [1_000n, undefined],
+    ]);
   });
 
   test("leaves no hold if our own fault keeps its prompt from being counted", async () => {

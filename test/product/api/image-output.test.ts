@@ -327,9 +327,20 @@ test("a model that is not known to give images is not asked for them", async () 
   expect((await errorOf(await api.post(account, body))).message).toBe(
     "modalities must not have 'image': 'text' gives text only",
   );
-  const tool = { model: "text", input: "Draw", tools: [{ type: "image_generation" }] };
-  const { svc } = (await (await api.postTo("/v1/responses", account, tool)).json()) as Json;
-  expect(svc.ignored).toContain("tools: image_generation");
+  const tools = [{ type: "image_generation" }];
+  for (const stream of [false, true]) {
+    const tool = { model: "text", input: "Draw", stream, tools };
+    const answer = await api.postTo("/v1/responses", account, tool);
+    const text = await answer.text();
+    expect(text).toContain('"ignored":["tools: image_generation"]');
+    expect(JSON.stringify(upstream.asked.at(-1))).not.toMatch(/image_generation|modalities/);
+  }
+  const forced = { model: "text", input: "Draw", tools, tool_choice: { type: tools[0]?.type } };
+  const { code, message } = await errorOf(await api.postTo("/v1/responses", account, forced));
+  expect([code, message]).toEqual([
+    "invalid_parameter",
+    "tool_choice.type must not be 'image_generation': such tools are not served",
+  ]);
 });
 
 test("images that such a model gives unasked reach nobody, and nobody pays for them", async () => {

@@ -48,10 +48,14 @@ const catalogue = catalogueOf(
     { ...model, id: "tiered", prices: pricesOf(ROWS) },
     { ...modelOf(["untiered", "x"]), id: "tiered-unsent", prices: pricesOf(ROWS) },
     { ...model, id: "standard-only", prices: pricesOf([STANDARD]) },
+    { ...modelOf(["azure", "x"]), id: "azure-tiered", prices: pricesOf(ROWS) },
+    { ...modelOf(["azure", "x"]), id: "azure-flex", prices: pricesOf(ROWS.slice(0, 2)) },
+    { ...modelOf(["azure", "x"]), id: "azure-plain", prices: pricesOf([STANDARD]) },
   ],
   [
     providerAt(ADDRESS, { name: "main" }),
     providerAt(ADDRESS, { name: "untiered", quirks: PROVIDER_PRESETS.mistral.quirks }),
+    providerAt(ADDRESS, { name: "azure", quirks: PROVIDER_PRESETS.azure.quirks }),
   ],
 );
 const api = await sharedApi({ catalogue: () => catalogue, chat: chatOver(catalogue) });
@@ -88,6 +92,25 @@ for (const stream of [false, true]) {
     });
   }
 }
+
+test.each([
+  ["azure-tiered", "default"],
+  // Flex is not sold there, so nothing shows that the server knows the field.
+  ["azure-flex", undefined],
+  ["azure-plain", undefined],
+] as const)("Azure gets the standard tier of %s as %s, whole and streamed", async (id, named) => {
+  const account = await api.account(PAYING);
+  provider.answers = "default";
+  for (const stream of [false, true]) {
+    for (const service_tier of [undefined, "auto", "default"]) {
+      const response = await api.post(account, chatBody({ model: id, stream, service_tier }));
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+  }
+  expect(provider.asked).toEqual(Array.from({ length: 6 }, () => named));
+  expect(usd("100") - (await api.view(account)).paid).toBe(6n * 48_000n);
+});
 
 test.each(["flex", "priority"])(
   "the tier %s, which a model has no price for, is refused",

@@ -1,6 +1,7 @@
 // Shares a world of the API among all tests of a file, and resets its upstreams before each test.
 
 import { afterEach, beforeEach } from "bun:test";
+import type { AppDeps } from "../../../src/app.ts";
 import type { FakeClock } from "../fakes/fake-clock.ts";
 import { shared } from "../shared.ts";
 import { type MailWorld, type MailWorldOptions, startMailWorld } from "../stores/mail-world.ts";
@@ -14,8 +15,11 @@ export async function sharedApi(options: ApiOptions = {}): Promise<ApiWorld> {
 }
 
 /** An API on a clock of the test. After each test no hold, request or timer may be left. */
-export async function sharedApiOn(clock: FakeClock): Promise<ApiWorld> {
-  const api = await sharedApi({ clock });
+export async function sharedApiOn(
+  clock: FakeClock,
+  options: Partial<AppDeps> = {},
+): Promise<ApiWorld> {
+  const api = await sharedApi({ ...options, clock });
   afterEach(async () => {
     await until(() => api.openCalls === 0, "every hold was resolved");
     await until(() => api.chat.open === 0, "every upstream request ended");

@@ -79,9 +79,9 @@ export const PROVIDER_PRESETS = {
     ...packaged("anthropic", "https://api.anthropic.com/v1", ["metadata.user_id"]),
     cacheMinutes: 5,
   },
-  // A deployment there is of a tier, and may be of a maker whose server refuses the field: only a
-  // caller's choice is sent.
-  azure: openai(null, "max_completion_tokens", { tiers: ["priority"] }),
+  // A deployment has a tier, which a request without one gets. Servers of other makers there may
+  // refuse the field.
+  azure: openai(null, "max_completion_tokens", { tiers: ["priority"], standardTier: "default" }),
   cohere: packaged("cohere", "https://api.cohere.com/v2"),
   deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { tiers: [], identifiers: [] }),
   google: packaged("google", "https://generativelanguage.googleapis.com/v1beta"),

@@ -17,7 +17,8 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import { isAddress } from "../media/media-part.ts";
-import type { ChatCatalogue, ModelEntry } from "../models/catalogue.ts";
+import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../models/catalogue.ts";
+import { hasTier } from "../request-tier.ts";
 import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, pullable } from "./batches.ts";
 import type { CallerIdentifiers } from "./caller-identifiers.ts";
@@ -221,6 +222,7 @@ function callTo(
     request: acceptedRequest([model], request),
     showsReasoning: model.showsReasoning ?? false,
     ...(model.imageTokens !== undefined && { givesImages: true as const }),
+    ...(isSoldInTiers(model, provider) && { hasTiers: true as const }),
     account,
     signal: options.signal,
     fetch: deps.fetch,
@@ -231,6 +233,11 @@ function callTo(
   return ignored.length === 0
     ? { ...call, identifiers: sent }
     : { ...call, identifiers: sent, ignored };
+}
+
+function isSoldInTiers({ prices }: ModelEntry, { quirks }: ProviderEntry): boolean {
+  // Most models have one row.
+  return !prices.isPlain && quirks?.tiers.some((tier) => hasTier(prices, tier)) === true;
 }
 
 interface Started {

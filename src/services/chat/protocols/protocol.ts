@@ -18,6 +18,8 @@ export interface UpstreamCall extends RefusedCall {
   readonly identifiers?: GivenIdentifiers;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
+  /** True if the model is sold in a further tier that its server sells; left out: no. */
+  readonly hasTiers?: true;
   /** True if the caller gets the images of the reply; left out: no. */
   readonly givesImages?: true;
   readonly signal: CancelSignal;

@@ -1,6 +1,6 @@
 // Fits a request to a server of OpenAI's form with known habits.
 
-import { tierOf } from "../../request-tier.ts";
+import { TIER_FIELD, tierOf } from "../../request-tier.ts";
 import { REASONING_FIELD } from "../chat-extras.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { ChatMessage } from "../provider.ts";
@@ -18,7 +18,7 @@ export function fitted(call: UpstreamCall): UpstreamCall {
   if (quirks === null) return call;
   const refused = new Set(quirks.refuses);
   const tier = tierOf(request);
-  if (tier !== "standard" && !quirks.tiers.includes(tier)) refused.add("service_tier");
+  if (tier !== "standard" && !quirks.tiers.includes(tier)) refused.add(TIER_FIELD);
   const parameters: Record<string, unknown> = { ...quirks.sets };
   const ignored = [...(call.ignored ?? [])];
   for (const [name, value] of Object.entries(request.parameters)) {
@@ -26,6 +26,10 @@ export function fitted(call: UpstreamCall): UpstreamCall {
     else if (value === false) continue;
     else if (ESSENTIAL_PARAMETERS.has(name)) throw unsupported(name);
     else ignored.push(name);
+  }
+  const { standardTier } = quirks;
+  if (call.hasTiers === true && tier === "standard" && standardTier !== undefined) {
+    parameters[TIER_FIELD] = standardTier;
   }
   const { messages } = request;
   const dropped = MESSAGE_FIELDS.filter(
