@@ -1,4 +1,4 @@
-import { CHAT } from "../core/access/limits.ts";
+import { CHAT, MESSAGES } from "../core/access/limits.ts";
 import { toJsonNumber } from "../core/money/money.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
@@ -32,7 +32,7 @@ export const applicationChat = endpoint({
   isBilled: true,
   summary: "Complete a chat by a model that the service chooses",
   description: `The service chooses the model, unless the request names one. ${CHAT_DESCRIPTION}`,
-  body: jsonBody(ApplicationChatBody, { bytesMax: CHAT.mediaBodyBytesMax }),
+  body: jsonBody(ApplicationChatBody, { ...MESSAGES.body, bytesMax: CHAT.mediaBodyBytesMax }),
   bytesMax: chatBytesMax,
   reply: applicationReplies.completion,
   chunk: applicationReplies.chunk,

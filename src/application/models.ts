@@ -6,6 +6,17 @@ import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { named, Type, text, whole } from "../http/schema.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
 import { isPaused } from "../services/chat/doors/completions/chat-request.ts";
+import {
+  anthropicEntry,
+  anthropicList,
+  anthropicListOf,
+  anthropicListParameters,
+  anthropicModel,
+  anthropicParameters,
+  isAnthropics,
+  namedModel,
+  namedModels,
+} from "../services/chat/doors/models/anthropic-models.ts";
 import { modelHeadJson, modelSvcJson, noModel } from "../services/chat/doors/models/model-json.ts";
 import {
   listOf,
@@ -17,11 +28,16 @@ import {
   AUTO_MODEL,
   type ChatCatalogue,
   type ModelEntry,
+  modelNamed,
   servesChat,
 } from "../services/chat/models/catalogue.ts";
 
 const perToken = (what: string) => text({ description: `USD per token ${what}, as decimal text` });
 
+const svc = Type.Union([
+  ModelDetails,
+  Type.Object({ label: text(), policy: text({ description: "How `auto` chooses" }) }),
+]);
 const ApplicationModel = named("ApplicationModel", {
   ...modelHead,
   name: text({ description: "Display name" }),
@@ -33,11 +49,13 @@ const ApplicationModel = named("ApplicationModel", {
     completion: perToken("of the reply"),
     input_cache_read: Type.Optional(perToken("that comes from the model's cache")),
   }),
-  svc: Type.Union([
-    ModelDetails,
-    Type.Object({ label: text(), policy: text({ description: "How `auto` chooses" }) }),
-  ]),
+  svc,
 });
+const AnthropicApplicationModel = anthropicModel("AnthropicApplicationModel", svc);
+const AnthropicApplicationList = anthropicListOf(
+  "AnthropicApplicationModelList",
+  AnthropicApplicationModel,
+);
 
 const AUTO_ENTRY = {
   id: "auto",
@@ -76,15 +94,18 @@ export const applicationModels = endpoint({
   access: "key",
   isBilled: false,
   summary: "List the models that can be called now, and their prices",
-  description: "Costs nothing and counts as a request. `auto` is the first entry.",
-  reply: listOf("ApplicationModelList", ApplicationModel),
-  errors: [],
+  description:
+    "Costs nothing and counts as a request. `auto` is the first entry. With the header " +
+    "`anthropic-version` the list has Anthropic's form, with the aliases of models, too.",
+  parameters: anthropicListParameters,
+  reply: Type.Union([listOf("ApplicationModelList", ApplicationModel), AnthropicApplicationList]),
+  errors: ["invalid_parameter"],
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
-  prepare: () => null,
-  run: ({ deps, call }: EndpointContext<ChatDeps>) =>
+  prepare: (_, { deps, request }: EndpointContext<ChatDeps>) => void listJson(deps, request, null),
+  run: ({ deps, call, request }) =>
     withoutCost(deps.calls, call, {
       service: "models",
-      answer: async () => listJson(deps, call.models),
+      answer: async () => listJson(deps, request, call.models),
     }),
   answer: (_context, _, json) => ({ json }),
 });
@@ -100,40 +121,66 @@ export const applicationModel = endpoint({
   access: "key",
   isBilled: false,
   summary: "Show a model that can be called now, and its price",
-  description: "Costs nothing and counts as a request.",
-  parameters: [modelIdParameter],
-  reply: ApplicationModel,
+  description:
+    "Costs nothing and counts as a request. With the header `anthropic-version` the model has " +
+    "Anthropic's form.",
+  parameters: [modelIdParameter, ...anthropicParameters],
+  reply: Type.Union([ApplicationModel, AnthropicApplicationModel]),
   errors: ["model_not_found"],
   examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
-  prepare(_, { deps, params: { id = "" } }: EndpointContext<ChatDeps>) {
-    oneJson(deps, id, null);
-    return id;
+  prepare(_, { deps, request, params: { id = "" } }: EndpointContext<ChatDeps>) {
+    const asked = { id, isAnthropics: isAnthropics(request) };
+    oneJson(deps, asked, null);
+    return asked;
   },
-  run: ({ deps, call }, id) =>
+  run: ({ deps, call }, asked) =>
     withoutCost(deps.calls, call, {
       service: "models",
-      answer: async () => oneJson(deps, id, call.models),
+      answer: async () => oneJson(deps, asked, call.models),
     }),
   answer: (_context, _, json) => ({ json }),
 });
 
-function listJson({ catalogue, pauses }: ChatDeps, patterns: ModelPatterns): string {
+/** @throws ApiError for a part of the list that cannot be had */
+function listJson(
+  { catalogue, pauses }: ChatDeps,
+  request: Request,
+  patterns: ModelPatterns,
+): string {
   const offered = catalogue();
   const allowed = chatModels(offered, patterns);
   const callable = allowed.filter(({ id }) => !isPaused(pauses, id));
-  const auto = allowed.length === 0 ? [] : [autoJson(offered, allowed)];
-  const data = [...auto, ...callable.map(entryJson)];
-  return JSON.stringify({ object: "list", data });
+  const hasAuto = allowed.length > 0;
+  if (isAnthropics(request)) {
+    const auto = hasAuto ? [{ ...AUTO, svc: autoSvc(offered) }] : [];
+    return JSON.stringify(anthropicList([...auto, ...callable.flatMap(namedModels)], request));
+  }
+  const auto = hasAuto ? [autoJson(offered, allowed)] : [];
+  return JSON.stringify({ object: "list", data: [...auto, ...callable.map(entryJson)] });
 }
 
 /** @throws ApiError for a model that is not in the list of a key with these patterns */
-function oneJson({ catalogue, pauses }: ChatDeps, id: string, patterns: ModelPatterns): string {
+function oneJson(
+  { catalogue, pauses }: ChatDeps,
+  { id, isAnthropics: isOther }: AskedModel,
+  patterns: ModelPatterns,
+): string {
   const offered = catalogue();
   const allowed = chatModels(offered, patterns);
-  if (id === AUTO_MODEL && allowed.length > 0) return JSON.stringify(autoJson(offered, allowed));
-  const model = allowed.find((one) => one.id === id);
-  if (model === undefined || isPaused(pauses, id)) throw noModel("/api/v1/models");
-  return JSON.stringify(entryJson(model));
+  if (id === AUTO_MODEL && allowed.length > 0) {
+    const auto = () => anthropicEntry({ ...AUTO, svc: autoSvc(offered) });
+    return JSON.stringify(isOther ? auto() : autoJson(offered, allowed));
+  }
+  const named = isOther ? modelNamed(offered, id) : offered.models.get(id);
+  const model = allowed.find((one) => one === named);
+  if (model === undefined || isPaused(pauses, model.id)) throw noModel("/api/v1/models");
+  return JSON.stringify(isOther ? anthropicEntry(namedModel(model, id)) : entryJson(model));
+}
+
+interface AskedModel {
+  readonly id: string;
+  /** True if the client reads Anthropic's form. */
+  readonly isAnthropics: boolean;
 }
 
 function chatModels({ models }: ChatCatalogue, patterns: ModelPatterns): readonly ModelEntry[] {
@@ -164,13 +211,19 @@ function entryJson(model: ModelEntry): object {
 function autoJson(catalogue: ChatCatalogue, models: readonly ModelEntry[]): object {
   const lengths = models.map(({ contextTokens }) => contextTokens);
   return {
-    id: AUTO_MODEL,
+    id: AUTO.id,
     object: "model",
-    created: 0,
+    created: AUTO.created,
     owned_by: "farebox",
-    name: "Chosen for each request",
+    name: AUTO.label,
     context_length: Math.max(...lengths),
     pricing: { prompt: "-1", completion: "-1" },
-    svc: { label: "Chosen for each request", policy: catalogue.auto.policy },
+    svc: autoSvc(catalogue),
   };
+}
+
+const AUTO = { id: AUTO_MODEL, label: "Chosen for each request", created: 0 };
+
+function autoSvc({ auto: { policy } }: ChatCatalogue): object {
+  return { label: AUTO.label, policy };
 }

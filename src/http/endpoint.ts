@@ -82,7 +82,7 @@ export interface OpenDefinition<Deps> extends EndpointInfo {
   /** Makes the answer; `models` are those that the key of the request may call. */
   readonly run: (
     deps: Deps,
-    params: Readonly<Record<string, string>>,
+    asked: Required<Pick<RawRequest, "request" | "params">>,
     models: ModelPatterns,
   ) => string;
 }
@@ -92,8 +92,10 @@ export function openEndpoint<Deps extends FrameDeps>(
   definition: OpenDefinition<Deps>,
 ): Endpoint<Deps> {
   const { run, ...info } = definition;
-  const answer = (deps: Deps, raw: RawRequest) =>
-    answerOpen(deps, raw, { info, run: (models) => run(deps, raw.params ?? {}, models) });
+  const answer = (deps: Deps, raw: RawRequest) => {
+    const { request, params = {} } = raw;
+    return answerOpen(deps, raw, { info, run: (models) => run(deps, { request, params }, models) });
+  };
   return { ...info, access: "anybody", isBilled: false, answer };
 }
 

@@ -89,6 +89,7 @@ const SECTIONS = {
   // The rules of the built-in guide follow from whether other models exist.
   auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
   sessionHeaders: ({ sessionHeaders }) => sessionHeaders,
+  chatLimits: ({ chatLimits }) => chatLimits,
 } satisfies Record<
   Exclude<keyof Catalogue, "models" | "providers" | "takesMedia">,
   (catalogue: Catalogue) => unknown

@@ -4,13 +4,16 @@ import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { errorOf } from "../../support/api/api-world.ts";
+import { mustBeDocumented } from "../../support/api/contract.ts";
 import { MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
+const ALIASED: ModelEntry = { ...MODEL, id: "large", aliases: ["claude-large", "claude-l*"] };
+const RANKS: ModelEntry = { ...MODEL, id: "ranks", serves: "rerank" };
 const SLASHED: ModelEntry = { ...MODEL, id: "maker/family/m-1:free@x", created: 1_777_593_600 };
 
-const catalogue = catalogueOf([MODEL, SLASHED], []);
+const catalogue = catalogueOf([MODEL, SLASHED, ALIASED, RANKS], []);
 const api = await sharedApi({ catalogue: () => catalogue });
 const accounts: Record<string, TestAccount> = {
   "/v1": await api.account({ contract: "enterprise" }),
@@ -20,6 +23,13 @@ const accounts: Record<string, TestAccount> = {
 interface Entry {
   readonly id: string;
   readonly created: number;
+}
+
+interface AnthropicList {
+  readonly data: readonly { readonly id: string }[];
+  readonly has_more: boolean;
+  readonly first_id: string | null;
+  readonly last_id: string | null;
 }
 
 for (const base of ["/v1", "/api/v1"]) {
@@ -88,4 +98,79 @@ test("a paused model is in no list of an application", async () => {
 test("the Gateway's needs no key, the application's does", async () => {
   expect((await api.get(`/v1/models/${MODEL.id}`)).status).toBe(200);
   expect((await api.get(`/api/v1/models/${MODEL.id}`)).status).toBe(401);
+});
+
+describe.each(["/v1", "/api/v1"])("a client of Anthropic at %s/models", (base) => {
+  const get = async (path = "", account = accounts[base]) => {
+    const target = `${base}/models${path}`;
+    const response = await fetch(api.parts.url + target, {
+      headers: { "anthropic-version": "2023-06-01", "x-api-key": account?.key ?? "" },
+    });
+    await mustBeDocumented("GET", target, response);
+    return response;
+  };
+  const listOf = async (path: string) => (await (await get(path)).json()) as AnthropicList;
+  const idsOf = async (path: string) => (await listOf(path)).data.map(({ id }) => id);
+
+  test("gets the models that chat in its form, with the aliases that are whole names", async () => {
+    const { data, ...page } = await listOf("?limit=1000");
+    const ids = data.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining([MODEL.id, SLASHED.id, "large", "claude-large"]));
+    expect(ids).not.toContain("ranks");
+    expect(ids.filter((id) => id.endsWith("*"))).toEqual([]);
+    expect(page).toEqual({ has_more: false, first_id: ids[0] ?? "", last_id: ids.at(-1) ?? "" });
+    expect(data.find(({ id }) => id === SLASHED.id)).toMatchObject({
+      type: "model",
+      display_name: SLASHED.label,
+      created_at: "2026-05-01T00:00:00.000Z",
+      svc: { pricing: { input_usd_per_m: 1 } },
+    });
+  });
+
+  test("turns pages in both directions", async () => {
+    const all = await idsOf("");
+    const [first = "", second = "", third = ""] = all;
+    expect(await listOf(`?limit=1&after_id=${first}`)).toMatchObject({
+      data: [{ id: second }],
+      has_more: true,
+    });
+    expect(await idsOf(`?limit=1&before_id=${third}`)).toEqual([second]);
+    expect(await idsOf(`?after_id=${first}&before_id=${third}`)).toEqual([second]);
+    expect(await listOf(`?after_id=${all.at(-1)}`)).toMatchObject({ data: [], first_id: null });
+  });
+
+  test.each([
+    ["limit=0", "limit"],
+    ["limit=1001", "limit"],
+    ["limit=1e2", "limit"],
+    ["limit=", "limit"],
+    ["after_id=nobody", "after_id"],
+    ["before_id=", "before_id"],
+  ])("is refused %s by name", async (query, field) => {
+    const response = await get(`?${query}`);
+    expect(response.status).toBe(400);
+    const { code, message } = await errorOf(response);
+    expect([code, message.split(" ")[0] ?? ""]).toEqual(["invalid_parameter", field]);
+  });
+
+  test("finds a model by its id and by every alias", async () => {
+    for (const id of ["large", "claude-large", "claude-later"]) {
+      expect(await (await get(`/${id}`)).json()).toMatchObject({
+        type: "model",
+        id,
+        display_name: ALIASED.label,
+      });
+    }
+    expect((await get("/claude-x")).status).toBe(404);
+  });
+
+  test("is shown only the models that its key may call", async () => {
+    const terms = base === "/v1" ? {} : ({ surface: "application", plan: "max" } as const);
+    const account = await api.account({ ...terms, models: ["large"] });
+    const { data } = (await (await get("", account)).json()) as AnthropicList;
+    const own = base === "/v1" ? [] : ["auto"];
+    expect(data.map(({ id }) => id)).toEqual([...own, "large", "claude-large"]);
+    expect((await get("/claude-large", account)).status).toBe(200);
+    expect((await get(`/${MODEL.id}`, account)).status).toBe(404);
+  });
 });

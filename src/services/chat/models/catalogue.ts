@@ -6,6 +6,7 @@ import type { RowPrices } from "../../../core/money/price-rows.ts";
 import type { Tier } from "../../../core/money/usage.ts";
 import type { MediaKind } from "../media/media-part.ts";
 import type { ModelMedia } from "../media/model-media.ts";
+import { type ChatLimits, DEFAULT_LIMITS } from "./chat-limits.ts";
 
 /** One way to serve a model: an upstream server and the model's name there. */
 export interface Route {
@@ -51,6 +52,8 @@ export interface ModelEntry {
   readonly contextTokens: number;
   /** The most tokens of a reply; left out if that is not configured. */
   readonly maxOutputTokens?: number;
+  /** The limits of chat completions that are higher for it than for all models. */
+  readonly chatLimits?: Partial<ChatLimits>;
   readonly freeCreditEligible: boolean;
   /** The release date in Unix seconds, if it is configured. */
   readonly created?: number;
@@ -293,6 +296,7 @@ export interface ChatTerms {
   readonly auto: AutoRules;
   /** Headers in which callers name a conversation; of several in a request the first counts. */
   readonly sessionHeaders: readonly string[];
+  readonly chatLimits: ChatLimits;
 }
 
 /** The defaults for a provider. */
@@ -344,7 +348,11 @@ export const guideModel: ModelEntry = {
 export function chatCatalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
-  { auto = DEFAULT_AUTO, sessionHeaders = [] }: Partial<ChatTerms> = {},
+  {
+    auto = DEFAULT_AUTO,
+    sessionHeaders = [],
+    chatLimits = DEFAULT_LIMITS,
+  }: Partial<ChatTerms> = {},
 ): ChatCatalogue {
   const { policy, models: terms } = auto;
   const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.some(servesChat) };
@@ -354,6 +362,7 @@ export function chatCatalogueOf(
     auto: { policy, models: new Map([...terms, [GUIDE_MODEL, guideTerms]]) },
     takesMedia: models.some(({ media }) => media !== undefined),
     sessionHeaders,
+    chatLimits,
   };
 }
 

@@ -11,7 +11,9 @@ import {
   type ProviderEntry,
   RESERVED_MODELS,
 } from "../models/catalogue.ts";
+import { type ChatLimits, DEFAULT_LIMITS } from "../models/chat-limits.ts";
 import { Auto, toAutoRules } from "./auto-section.ts";
+import { Limits, toLimits } from "./limits-section.ts";
 import { Model, toModel } from "./model-section.ts";
 import { Provider } from "./provider-schema.ts";
 import { toProvider } from "./provider-section.ts";
@@ -23,6 +25,7 @@ export const CHAT_SECTION = {
   }),
   models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
   auto: Type.Optional(Auto),
+  chat_limits: Type.Optional(Limits),
   session_headers: Type.Optional(
     Type.Array(
       Type.String({
@@ -54,6 +57,14 @@ export function readChat(
     toProvider(name, one, context),
   );
   const known = new Map(providers.map((provider) => [provider.name, provider]));
+  const chatLimits: ChatLimits = {
+    ...DEFAULT_LIMITS,
+    ...toLimits(file.chat_limits ?? {}, {
+      pointer: "/chat_limits",
+      others: DEFAULT_LIMITS,
+      refuse,
+    }),
+  };
   const ids = new Set<string>();
   const names = new Set(RESERVED_MODELS.concat(file.models.map(({ id }) => id)));
   const models = file.models.map((model, index) => {
@@ -68,12 +79,13 @@ export function readChat(
       if (isTaken) refuse(`${pointer}/aliases/${at}`, `'${alias}' already names a model`);
       names.add(alias);
     });
-    return toModel(model, { pointer, known, json, refuse });
+    return toModel(model, { pointer, known, chatLimits, json, refuse });
   });
   return {
     providers,
     models,
     auto: toAutoRules(file.auto ?? {}, { models, refuse }),
     sessionHeaders: file.session_headers ?? [],
+    chatLimits,
   };
 }

@@ -12,6 +12,8 @@ import {
   type ModelEntry,
   type ProviderEntry,
 } from "../models/catalogue.ts";
+import type { ChatLimits } from "../models/chat-limits.ts";
+import { Limits, toLimits } from "./limits-section.ts";
 import { MEDIA_FIELDS, toImageTokens, toMedia } from "./media-section.ts";
 import { bands, rows } from "./price-schema.ts";
 import { toPrices } from "./price-section.ts";
@@ -61,6 +63,7 @@ export const Model = Type.Object(
           "a limit of its own gets 4096",
       ),
     ),
+    chat_limits: Type.Optional(Limits),
     created: Type.Optional(
       Type.String({
         pattern: "^\\d{4}-\\d{2}-\\d{2}$",
@@ -108,6 +111,8 @@ interface ModelContext extends Pick<SectionContext, "json" | "refuse"> {
   readonly pointer: string;
   /** The providers by name. */
   readonly known: ReadonlyMap<string, ProviderEntry>;
+  /** The limits of chat completions of all models. */
+  readonly chatLimits: ChatLimits;
 }
 
 /** The model of an entry. */
@@ -146,6 +151,13 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     prices,
     contextTokens: file.context_length,
     ...(file.max_output_tokens !== undefined && { maxOutputTokens: file.max_output_tokens }),
+    ...(file.chat_limits !== undefined && {
+      chatLimits: toLimits(file.chat_limits, {
+        pointer: `${pointer}/chat_limits`,
+        others: context.chatLimits,
+        refuse,
+      }),
+    }),
     freeCreditEligible: file.free_credit_eligible ?? false,
     ...routes,
     ...(markup !== undefined && { markupPercent: markup }),

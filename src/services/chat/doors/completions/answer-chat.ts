@@ -15,6 +15,7 @@ import { mediaBytes } from "../../media/media-part.ts";
 import { modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
 import { AUTO_MODEL, type ChatCatalogue, modelNamed } from "../../models/catalogue.ts";
+import { limitsOf } from "../../models/chat-limits.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { modelsOfTier } from "../../request-tier.ts";
@@ -60,9 +61,11 @@ export function prepareChat(
   // The Gateway's schema requires a model.
   const model = fields.model ?? AUTO_MODEL;
   const catalogue = context.deps.catalogue();
-  const request = withSession(toChatRequest(fields), context.request.headers, catalogue);
+  const named = modelNamed(catalogue, model);
+  const read = toChatRequest(fields, limitsOf(catalogue.chatLimits, named));
+  const request = withSession(read, context.request.headers, catalogue);
   // The log must contain only models that exist, never arbitrary text of a caller.
-  context.model = modelNamed(catalogue, model)?.id ?? null;
+  context.model = named?.id ?? null;
   const chosen = choose(context, request, { model, catalogue });
   const { svcMembers } = chosen;
   checkTextBytes(context, request);

@@ -2,7 +2,7 @@
 // chat-request.ts copies those that are forwarded. Other parameters go only to models whose
 // configuration lists them; the answer names the fields that had no effect.
 
-import { CHAT } from "../../../../core/access/limits.ts";
+import { CHAT, MESSAGES } from "../../../../core/access/limits.ts";
 import {
   anyObject,
   type Checked,
@@ -138,10 +138,13 @@ const messages = Type.Array(
   Type.Union([UserMessage, SystemMessage, AssistantMessage, ToolMessage]),
   {
     minItems: 1,
-    maxItems: CHAT.messagesMax,
+    // The limits in force are checked with the model (chat-limits.ts).
+    maxItems: MESSAGES.messagesMax,
     must: "must be an array of at least one message",
     code: "messages_required",
-    description: "The conversation, oldest message first",
+    description:
+      "The conversation, oldest message first: at most " +
+      `${CHAT.messagesMax} messages, unless the operator allows more`,
   },
 );
 
@@ -178,8 +181,13 @@ const ResponseFormat = Type.Union([
   }),
 ]);
 
-const outputLimit = (description: string) =>
-  optional(whole(1, CHAT.maxTokensMax, { description, default: CHAT.maxTokensDefault }));
+const outputLimit = (words: string) =>
+  optional(
+    whole(1, MESSAGES.maxTokensMax, {
+      description: `${words}; at most ${CHAT.maxTokensMax}, unless the operator allows more`,
+      default: CHAT.maxTokensDefault,
+    }),
+  );
 
 /** All fields except the model, which only one surface requires. */
 const FIELDS = {

@@ -1,4 +1,4 @@
-import { CHAT } from "../../../../core/access/limits.ts";
+import { CHAT, MESSAGES } from "../../../../core/access/limits.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
@@ -40,7 +40,7 @@ export const chat = endpoint({
   isBilled: true,
   summary: "Complete a chat",
   description: CHAT_DESCRIPTION,
-  body: jsonBody(ChatBody, { bytesMax: CHAT.mediaBodyBytesMax }),
+  body: jsonBody(ChatBody, { ...MESSAGES.body, bytesMax: CHAT.mediaBodyBytesMax }),
   bytesMax: chatBytesMax,
   reply: gatewayReplies.completion,
   chunk: gatewayReplies.chunk,

@@ -1,7 +1,7 @@
 // Copies the OpenAI parameters of a checked chat body that are forwarded unchanged, and no others.
 
-import { CHAT } from "../../../../core/access/limits.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { type ChatLimits, checkOutputLimit } from "../../models/chat-limits.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { type ChatFields, LOGPROBS_MAX } from "./chat-body.ts";
 
@@ -80,17 +80,18 @@ export function toIdentifiers(
 }
 
 /** The output limit, from either of its two names, or the default. */
-export function toOutputLimit({
-  max_tokens,
-  max_completion_tokens,
-}: ChatFields): Pick<ChatRequest, "maxTokens" | "hasDefaultLimit"> {
+export function toOutputLimit(
+  { max_tokens, max_completion_tokens }: ChatFields,
+  limits: ChatLimits,
+): Pick<ChatRequest, "maxTokens" | "hasDefaultLimit"> {
   const first = max_tokens ?? null;
   const second = max_completion_tokens ?? first;
   if (first !== null && first !== second) {
     throw invalid("max_completion_tokens", "must not differ from max_tokens");
   }
-  if (second !== null) return { maxTokens: second };
-  return { maxTokens: CHAT.maxTokensDefault, hasDefaultLimit: true };
+  if (second === null) return { maxTokens: limits.maxTokensDefault, hasDefaultLimit: true };
+  checkOutputLimit(first === null ? "max_completion_tokens" : "max_tokens", second, limits);
+  return { maxTokens: second };
 }
 
 /**
@@ -100,6 +101,9 @@ export function toOutputLimit({
 export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
   if (fields.stream === true || fields.logprobs !== true) return;
   const alternativesMax = Math.floor(LOGPROBS_MAX / maxTokens) - 1;
+  if (alternativesMax < 0) {
+    throw invalid("logprobs", `must not be set with max_tokens ${maxTokens}, unless streamed`);
+  }
   if ((fields.top_logprobs ?? 0) <= alternativesMax) return;
   throw invalid(
     "top_logprobs",

@@ -16,6 +16,7 @@ import {
   modelNamed,
   servedUse,
 } from "../../models/catalogue.ts";
+import { checkMessageCount, DEFAULT_LIMITS } from "../../models/chat-limits.ts";
 import {
   acceptedRequest,
   extrasOf,
@@ -42,9 +43,10 @@ export interface ChosenModels extends Pick<ChatCall, "models" | "svcMembers"> {}
 const unknownFields = unknownFieldsOf(ApplicationChatBody, [REASONING_FIELD]);
 
 /** The fields to forward to any model. Throws an `invalid_parameter` that names the field. */
-export function toChatRequest(fields: ChatFields): ChatRequest {
+export function toChatRequest(fields: ChatFields, limits = DEFAULT_LIMITS): ChatRequest {
+  checkMessageCount(fields.messages.length, limits);
   const messages = toMessages(fields.messages);
-  const limit = toOutputLimit(fields);
+  const limit = toOutputLimit(fields, limits);
   checkLogprobs(fields, limit.maxTokens);
   const request = { messages, ...limit, parameters: toParameters(fields) };
   const identifiers = toIdentifiers(fields);

@@ -16,6 +16,7 @@ import {
 } from "../../../../http/schema.ts";
 import { MEDIA_KIND_NAMES } from "../../media/media-part.ts";
 import { GIVEN_KINDS } from "../../media/model-images.ts";
+import { anthropicListOf, anthropicModel } from "./anthropic-models.ts";
 
 const prices = {
   input_usd_per_m: usdAmount("USD per million prompt tokens"),
@@ -128,3 +129,6 @@ export const Model = named("Model", {
 
 /** The reply of the Gateway's list. */
 export const ModelList = listOf("ModelList", Model);
+
+export const AnthropicModel = anthropicModel("AnthropicModel", ModelDetails);
+export const AnthropicModelList = anthropicListOf("AnthropicModelList", AnthropicModel);

@@ -40,7 +40,8 @@ describe("a chat body on messages", () => {
   test("accepts 256 messages and refuses 257", () => {
     expect(readWith({ messages: Array(256).fill(USER) }).request.messages).toHaveLength(256);
     expect(refusal(() => readWith({ messages: Array(257).fill(USER) }))).toBe(
-      "invalid_parameter: messages must have at most 256 items",
+      "invalid_parameter: messages must have at most 256 items; " +
+        "/responses and /messages have no such limit",
     );
   });
 
