@@ -102,3 +102,21 @@ test("one item too many is refused by the number of items, and no server is aske
   }
   expect(server.requests).toHaveLength(asked);
 });
+
+test("a body of 33 MB is refused by its size, and no server is asked", async () => {
+  const asked = server.requests.length;
+  const text = "x".repeat(33 * 1024 * 1024);
+  for (const [path, fields] of [
+    ["/v1/responses", { input: text }],
+    ["/v1/messages", { max_tokens: 10, messages: [{ role: "user", content: text }] }],
+  ] as const) {
+    const response = await api.postTo(path, account, { model: "door-model", ...fields });
+    expect(response.status).toBe(413);
+    const { code, message } = await errorOf(response);
+    expect([code, message]).toEqual([
+      "body_too_large",
+      "The body must not be larger than 33554432 bytes",
+    ]);
+  }
+  expect(server.requests).toHaveLength(asked);
+});

@@ -41,7 +41,17 @@ const url = () => new URL("/mcp", api.parts.url);
 const headersOf = ({ key }: TestAccount) => ({ headers: { authorization: `Bearer ${key}` } });
 const NAME = { name: "test", version: "1" };
 
-async function newClient(by: TestAccount, pages?: string[]): Promise<AnyClient> {
+interface NewClientOptions {
+  /** Gets the pages that the client was asked to open; without it, it opens none. */
+  readonly pages?: string[];
+  /** Gets the bodies of all answers. */
+  readonly answers?: string[];
+}
+
+async function newClient(
+  by: TestAccount,
+  { pages, answers }: NewClientOptions = {},
+): Promise<AnyClient> {
   const capabilities = pages === undefined ? {} : { elicitation: { url: {} } };
   const client = new NewClient(NAME, { capabilities, versionNegotiation: { mode: "auto" } });
   if (pages !== undefined) {
@@ -50,7 +60,13 @@ async function newClient(by: TestAccount, pages?: string[]): Promise<AnyClient> 
       return { action: "accept" };
     });
   }
-  await client.connect(new StreamableHTTPClientTransport(url(), { requestInit: headersOf(by) }));
+  const noted = async (...asked: Parameters<typeof fetch>) => {
+    const answer = await fetch(...asked);
+    answers?.push(await answer.clone().text());
+    return answer;
+  };
+  const transport = { requestInit: headersOf(by), ...(answers !== undefined && { fetch: noted }) };
+  await client.connect(new StreamableHTTPClientTransport(url(), transport));
   return {
     tools: async () => (await client.listTools()).tools,
     call: async (name, args = {}) =>
@@ -161,6 +177,15 @@ test("a tier without a service is not shown its tools", async () => {
   expect(await namesOf(client)).toEqual(["account", "quote"]);
 });
 
+test("the list of tools says for how long it may be kept, by its reader alone", async () => {
+  const answers: string[] = [];
+  const client = await using(newClient(account, { answers }));
+  await client.tools();
+  const list = answers.find((answer) => answer.includes('"tools":[')) ?? "";
+  expect(list).toContain('"ttlMs":60000');
+  expect(list).toContain('"cacheScope":"private"');
+});
+
 test("an action that no provider serves is not listed", async () => {
   api.maps.unserved.add("weather");
   const client = await using(newClient(account));
@@ -194,7 +219,7 @@ describe("without credit", () => {
   test("a client that opens pages is offered the one for credit, once", async () => {
     const poor = await api.account(POOR);
     const pages: string[] = [];
-    const client = await using(newClient(poor, pages));
+    const client = await using(newClient(poor, { pages }));
     const result = await client.call("search", { query: "fares" });
     expect(pages).toEqual([`${DASHBOARD}/dashboard/${poor.id}/billing?add=credit`]);
     expect(result.structuredContent).toMatchObject({ error: { code: "insufficient_credits" } });
@@ -238,6 +263,15 @@ describe("a message", () => {
   test("with a key in the query alone is challenged", async () => {
     const response = await fetch(`${url()}?api_key=${account.key}`, { method: "POST", body: LIST });
     expect(response.status).toBe(401);
+  });
+
+  test("of the oldest version that is served is answered in that version", async () => {
+    const version = "2025-06-18";
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: NAME };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+    expect(await (await send({ body })).text()).toContain(`"protocolVersion":"${version}"`);
+    const list = await send({ headers: { "mcp-protocol-version": version } });
+    expect(await list.text()).toContain('"name":"send_mail"');
   });
 
   test("in a batch is refused", async () => {

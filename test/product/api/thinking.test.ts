@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
 import { chatBody, until } from "../../support/api/api-world.ts";
+import { MODEL } from "../../support/api/models.ts";
 import { sharedApiOn } from "../../support/api/shared-api.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
 import { batchesOf, endBatch, textBatch, USAGE } from "../../support/fakes/scripted-chat.ts";
@@ -12,8 +13,10 @@ const api = await sharedApiOn(clock);
 
 const THOUGHTS = 10;
 
+const CHAT_DOOR = { path: "/v1/chat/completions", body: chatBody() };
+
 /** Thinks ten times, with this pause before each; returns the frames. */
-async function framesOf(pauseMs: number) {
+async function framesOf(pauseMs: number, { path, body } = CHAT_DOOR) {
   const account = await api.account({ paid: "1" });
   let thought = Promise.withResolvers<void>();
   api.chat.batches = async function* () {
@@ -26,8 +29,9 @@ async function framesOf(pauseMs: number) {
     yield* batchesOf([textBatch("42"), endBatch(USAGE)]);
   };
   const { pulls } = api.chat;
-  const response = await api.post(account, chatBody({ stream: true }));
-  const text = response.text();
+  // Some doors send nothing before the first sign of life.
+  const asking = api.postTo(path, account, { ...body, stream: true });
+  const text = asking.then((response) => response.text());
   for (let thoughts = 1; thoughts <= THOUGHTS; thoughts += 1) {
     await until(() => api.chat.pulls === pulls + thoughts, "the next thought is waited for");
     clock.advance(pauseMs);
@@ -54,3 +58,18 @@ test("thoughts in quick succession make no comments", async () => {
   expect(frames.filter(isComment)).toEqual([]);
   expect(frames.at(-2)).toBe("data: [DONE]");
 });
+
+test.each([
+  ["/v1/messages", { messages: [{ role: "user", content: "Hello" }], max_tokens: 100 }, "ping"],
+  ["/v1/responses", { input: "Hello" }, "response.in_progress"],
+] as const)(
+  "a stream of %s has the signs of life that its clients know",
+  async (path, more, sign) => {
+    const frames = await framesOf(20_000, { path, body: { model: MODEL.id, ...more } });
+    const signs = frames.filter((frame) => frame.startsWith(`event: ${sign}\n`));
+    // The begin of a response is such an event, too.
+    expect(signs).toHaveLength(THOUGHTS + (sign === "ping" ? 0 : 1));
+    expect(frames.filter(isComment)).toEqual([]);
+    expect(frames.join()).toContain('"42"');
+  },
+);

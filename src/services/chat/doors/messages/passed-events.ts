@@ -14,7 +14,10 @@ const STARTS: Readonly<Record<string, object>> = {
 /** The events of one reply of a server. */
 export class PassedEvents {
   readonly #model: string;
-  readonly #open = new Set<number>();
+  /** The open blocks: their numbers for the caller, by those of the server. */
+  readonly #open = new Map<number, number>();
+  /** The next block's number: clients take a number that comes twice for another block's. */
+  #next = 0;
   #hasStarted = false;
   /** The server's event with the reason of the end and the usage; null before it has come. */
   lastDelta: MessageEvent | null = null;
@@ -46,12 +49,11 @@ export class PassedEvents {
         return this.#hasStarted ? [named] : [];
       case "content_block_start":
         if (!isIndex(index) || this.#open.has(index)) return [];
-        this.#open.add(index);
-        return [named];
+        return [{ ...named, index: this.#begin(index) }];
       case "content_block_delta":
         return this.#delta(named, index);
       case "content_block_stop":
-        return isIndex(index) && this.#open.delete(index) ? [named] : [];
+        return this.#stop(named, index);
       default:
         return [named];
     }
@@ -59,7 +61,7 @@ export class PassedEvents {
 
   /** The events that close the open blocks. */
   end(): MessageEvent[] {
-    const events = [...this.#open].map((index) => ({ type: "content_block_stop", index }));
+    const events = [...this.#open.values()].map((index) => ({ type: "content_block_stop", index }));
     this.#open.clear();
     return events;
   }
@@ -74,12 +76,29 @@ export class PassedEvents {
 
   #delta(event: MessageEvent, index: unknown): MessageEvent[] {
     if (!isIndex(index)) return [];
-    if (this.#open.has(index)) return [event];
+    const place = this.#open.get(index);
+    if (place !== undefined) return [{ ...event, index: place }];
     const kind = isObject(event.delta) ? String(event.delta.type) : "";
     const content_block = Object.hasOwn(STARTS, kind) ? STARTS[kind] : undefined;
     if (content_block === undefined) return [];
-    this.#open.add(index);
-    return [{ type: "content_block_start", index, content_block }, event];
+    const begun = this.#begin(index);
+    const start = { type: "content_block_start", index: begun, content_block };
+    return [start, { ...event, index: begun }];
+  }
+
+  #stop(event: MessageEvent, index: unknown): MessageEvent[] {
+    const place = isIndex(index) ? this.#open.get(index) : undefined;
+    if (!isIndex(index) || place === undefined) return [];
+    this.#open.delete(index);
+    return [{ ...event, index: place }];
+  }
+
+  /** Opens a block of the server, and returns its number for the caller. */
+  #begin(index: number): number {
+    const place = this.#next;
+    this.#next += 1;
+    this.#open.set(index, place);
+    return place;
   }
 }
 
