@@ -177,10 +177,12 @@ async function consoleOf(
   const { mail, payments, secrets } = config;
   const brand = () => services.catalogue().brand;
   const shared = { database, random, now: clock.now, log, actors: accounts, payments, brand };
+  const { origin } = config.console;
   return {
     ...openPeople(config.console, { ...shared, mail, clientInfo }),
     ...openConsole({
       ...shared,
+      origin,
       keyPeppers: secrets.KEY_PEPPER,
       webhooksAllowPrivate: config.webhooksAllowPrivate,
       onEnded: topUpCounter(registry),

@@ -6,6 +6,7 @@ import type { Cluster, Redis } from "ioredis";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-notices.ts";
+import { type BillingUrl, billingUrls } from "../src/core/account-page.ts";
 import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
@@ -41,7 +42,10 @@ import { type OutboxDeps, outboxMetrics, sendOutbox } from "./outbox.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface MailWorkerParts {
-  readonly config: Pick<ServerConfig, "mail" | "payments" | "queueRedisUrl" | "secrets">;
+  readonly config: Pick<
+    ServerConfig,
+    "console" | "mail" | "payments" | "queueRedisUrl" | "secrets"
+  >;
   readonly brand: ReadBrand;
   readonly log: Log;
   readonly accounts: AccountActors;
@@ -195,9 +199,13 @@ function balanceMailDeps({ config, brand, database, accounts }: MailWorkerParts)
   return {
     notices: new BalanceNotices(database),
     brand,
-    billingUrl: config.payments?.returnUrl ?? null,
+    billingUrl: billingUrlOf(config),
     now: () => accounts.clock.now(),
   };
+}
+
+function billingUrlOf({ payments, console }: MailWorkerParts["config"]): BillingUrl | null {
+  return payments === null ? null : billingUrls(console?.origin ?? null, payments.returnUrl);
 }
 
 async function listenForBounces(

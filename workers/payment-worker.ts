@@ -29,7 +29,7 @@ import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface PaymentWorkerParts {
-  readonly config: Pick<ServerConfig, "payments" | "queueRedisUrl">;
+  readonly config: Pick<ServerConfig, "console" | "payments" | "queueRedisUrl">;
   readonly brand: ReadBrand;
   readonly log: Log;
   readonly accounts: AccountActors;
@@ -77,6 +77,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
     log,
     onEnded,
     brand,
+    origin: config.console?.origin ?? null,
   });
   const payments = { ...opened, actors: accounts };
   const onQueueError = (err: Error) => log.warn({ err }, "The queue of payments is not reachable");

@@ -1,6 +1,7 @@
 // Says that a balance runs low, or that free credit is about to end: by mails to holders, and by
 // events to the receivers of webhooks.
 
+import type { BillingUrl } from "../core/account-page.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { type MailContentOf, mailOfReader, type WriteMail } from "../core/mails/mail-texts.ts";
@@ -27,7 +28,7 @@ export interface BalanceMailDeps {
   readonly notices: BalanceNotices;
   readonly brand: ReadBrand;
   /** The page where a holder tops up; null if no payment provider is configured. */
-  readonly billingUrl: string | null;
+  readonly billingUrl: BillingUrl | null;
   readonly now: () => number;
 }
 
@@ -91,7 +92,7 @@ function lowBalanceMail(terms: BalanceMailTerms, low: LowBalance): NewServiceMai
     account,
     to: email,
     uniqueKey,
-    write: withTopUp(terms, ({ lowBalance: words, facts, usd: written }) => ({
+    write: withTopUp(terms, low, ({ lowBalance: words, facts, usd: written }) => ({
       subject: words.subject(percent),
       paragraphs: [words.paragraph(written(paid))],
       facts: [
@@ -109,7 +110,7 @@ function endingMail(terms: BalanceMailTerms, ending: EndingCredit): NewServiceMa
     account,
     to: email,
     uniqueKey,
-    write: withTopUp(terms, ({ freeEnding: words, facts, usd: written, day, time }) => ({
+    write: withTopUp(terms, ending, ({ freeEnding: words, facts, usd: written, day, time }) => ({
       subject: words.subject(day(endsAt)),
       paragraphs: [words.paragraph(written(left), day(endsAt))],
       facts: [
@@ -121,9 +122,14 @@ function endingMail(terms: BalanceMailTerms, ending: EndingCredit): NewServiceMa
 }
 
 /** A mail with a button that leads to a top-up, where that is possible. */
-function withTopUp({ brand, billingUrl }: BalanceMailTerms, contentOf: MailContentOf): WriteMail {
+function withTopUp(
+  { brand, billingUrl }: BalanceMailTerms,
+  { accountId }: Pick<LowBalance, "accountId">,
+  contentOf: MailContentOf,
+): WriteMail {
+  const url = billingUrl?.(accountId);
   return mailOfReader(brand(), (texts) => ({
     ...contentOf(texts),
-    ...(billingUrl !== null && { button: { label: texts.buttons.topUp, url: billingUrl } }),
+    ...(url !== undefined && { button: { label: texts.buttons.topUp, url } }),
   }));
 }

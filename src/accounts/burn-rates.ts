@@ -3,6 +3,7 @@
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { RedisClient } from "../../actors/scripts/script.ts";
 import { type BurnAction, type BurnTerms, burnWords } from "../core/access/burn-rules.ts";
+import { accountPage } from "../core/account-page.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import { SECOND_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
@@ -121,7 +122,7 @@ function burnRateMail(
   { keyName, spent, threshold, action, requestsPerMinute }: BurnBreach,
   { account, endsAt }: { readonly account: string; readonly endsAt: Date | null },
 ): HolderMail {
-  const page = origin === null ? null : new URL(`/dashboard/${account}/limits`, origin).href;
+  const page = origin === null ? null : accountPage(origin, account, "limits").href;
   return {
     kind: "key_burn_rate",
     write: mailOfReader(brand(), ({ burnRate: words, facts, buttons, gap, usd, time }) => {

@@ -1,5 +1,6 @@
 // Writes the mail to the holder of an account whose webhook was disabled.
 
+import { accountPage } from "../core/account-page.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import { mailOfReader } from "../core/mails/mail-texts.ts";
 import type { HolderMail } from "../store/mail/outbox.ts";
@@ -21,7 +22,7 @@ export function webhookDisabledMail(
   { account, url }: { readonly account: string; readonly url: string },
 ): HolderMail {
   const { host } = new URL(url);
-  const page = origin === null ? null : new URL(`/dashboard/${account}/webhooks`, origin).href;
+  const page = origin === null ? null : accountPage(origin, account, "webhooks").href;
   return {
     kind: "webhook_disabled",
     write: mailOfReader(brand(), ({ webhookDisabled: words, facts, buttons, gap }) => ({

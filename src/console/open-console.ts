@@ -32,6 +32,8 @@ export interface OpenConsoleParts {
   /** Null if no payment provider is configured. */
   readonly payments: PaymentConfig | null;
   readonly brand: ReadBrand;
+  /** The origin where people open the console; null if there is none. */
+  readonly origin: string | null;
   /** Called when a top-up has ended. */
   readonly onEnded?: PaymentDeps["onEnded"];
 }

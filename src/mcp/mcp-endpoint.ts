@@ -2,6 +2,7 @@
 
 import { viewAccount } from "../calls/account.ts";
 import { MAIL, SEARCH } from "../core/access/limits.ts";
+import { accountPage } from "../core/account-page.ts";
 import type { Brand } from "../core/brand/brand.ts";
 import { ACCEPTED, ApiError, ERRORS } from "../core/errors.ts";
 import { isLoopback } from "../core/loopback.ts";
@@ -188,7 +189,7 @@ function offerOf({ catalogue, calls }: McpDeps): Exchange["offer"] {
 
 /** The page of the dashboard where an account adds credit. */
 function topUpUrlOf({ dashboard }: McpConfig, accountId: string): string | null {
-  return dashboard === null ? null : `${dashboard}/dashboard/${accountId}/billing?add=credit`;
+  return dashboard === null ? null : `${accountPage(dashboard, accountId, "billing")}?add=credit`;
 }
 
 /** Calls the API as the sender would: with the same key, from the same address (D-679). */

@@ -69,7 +69,7 @@ export async function removeCustomer(deps: PaymentDeps, customer: string): Promi
 
 async function remove(deps: PaymentDeps, ref: string, event: EventRef | null): Promise<void> {
   const { cards, provider, now, log, also } = deps;
-  const mailsOfPause = () => [pauseMail(deps.mails, "card_removed")];
+  const mailsOfPause = (id: string) => [pauseMail(deps.mailsTo(id), "card_removed")];
   const when = { event, now: new Date(now()) };
   const removal = { provider: provider.name, ref, ...when, mailsOfPause, also };
   const removed = await removeSavedCard(cards.database, removal);

@@ -7,7 +7,7 @@ import type { HolderMail } from "../store/mail/outbox.ts";
 
 export interface MailTerms {
   readonly brand: ReadBrand;
-  /** The page where a holder finds payments and cards. */
+  /** The page where the holder finds payments and cards. */
   readonly billingUrl: string;
 }
 

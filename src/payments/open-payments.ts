@@ -1,6 +1,7 @@
 // Payments, opened for one process: the provider with the stores around it.
 
 import type { ChangedAccount } from "../../actors/changed-account.ts";
+import { billingUrls } from "../core/account-page.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { ProviderEvents } from "../store/payments/provider-events.ts";
@@ -19,12 +20,15 @@ export interface OpenPaymentsParts {
   readonly random: RandomBytes;
   readonly log: PaymentDeps["log"];
   readonly brand: ReadBrand;
+  /** The origin where people open the console; null if there is none. */
+  readonly origin: string | null;
   readonly onEnded?: PaymentDeps["onEnded"];
 }
 
 /** Nothing is asked of the provider before the first use. */
 export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
   const { config, database, actors, now, random, log, brand, onEnded = () => {} } = parts;
+  const billingUrl = billingUrls(parts.origin, config.returnUrl);
   return {
     provider: PROVIDERS[config.kind].open({ ...config, now }),
     topUps: new TopUps({ database, random }),
@@ -35,7 +39,7 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
     log,
     terms: config.terms,
     plans: config.plans,
-    mails: { brand, billingUrl: config.returnUrl },
+    mailsTo: (account) => ({ brand, billingUrl: billingUrl(account) }),
     onEnded,
   };
 }

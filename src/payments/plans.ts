@@ -83,7 +83,7 @@ export async function cancelPlan(deps: PaymentDeps, account: AccountRow): Promis
   await decidePlan(deps.topUps.deps, account.number, {
     now,
     also: deps.also,
-    decide: (facts) => cancelStep(facts, now, deps.mails),
+    decide: (facts) => cancelStep(facts, now, deps.mailsTo(account.id)),
   });
   await updateWallet(deps, account);
   return await planOf(deps, account);
@@ -123,7 +123,8 @@ async function renewPlan(
   account: AccountRef & { readonly number: number },
 ): Promise<void> {
   const now = new Date(deps.now());
-  const { provider, cards, mails, topUps, log } = deps;
+  const { provider, cards, topUps, log } = deps;
+  const mails = deps.mailsTo(account.id);
   const saved = await cards.list(account.number, provider.name);
   const decide = (facts: PlanFacts) => {
     const card = cardOfPlan(facts, saved)?.number ?? null;

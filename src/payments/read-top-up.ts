@@ -34,8 +34,8 @@ export interface PaymentDeps {
   readonly plans: PlanPrices;
   /** Runs in the transaction of each change that a person makes, such as the line that says so. */
   readonly also?: AlsoInTransaction | undefined;
-  /** The name and addresses of the service in mails to holders. */
-  readonly mails: MailTerms;
+  /** The name of the service, and the address of an account's page, in mails to its holder. */
+  readonly mailsTo: (account: string) => MailTerms;
   /** Called when a top-up has ended; `toRefund` says why an operator should refund it. */
   readonly onEnded: (topUp: TopUp, toRefund: RefundReason | null) => void;
 }
@@ -82,7 +82,7 @@ export async function readTopUp(
     const context = { attempt: attempt?.number ?? null, isStopped, now };
     const applied = await applyReading(deps.topUps.deps, reading, {
       decide: (current) => changeOf(current, seen, context),
-      mailsOf: (change) => mailsOfReading(deps.mails, change),
+      mailsOf: (change) => mailsOfReading(deps.mailsTo(change.after.accountId), change),
     });
     if (applied !== null) {
       await follow(deps, applied);

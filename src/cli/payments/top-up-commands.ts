@@ -46,7 +46,7 @@ export function paymentsRead(stores: Stores): Pick<PaymentDeps, "provider" | "to
 }
 
 function openConfigured(
-  { database, actors, administration, random, environment, warn }: Stores,
+  { database, actors, administration, random, environment, warn, consoleOrigin }: Stores,
   brand: ReadBrand,
 ): PaymentDeps {
   const config = loadPaymentConfig(environment);
@@ -59,7 +59,16 @@ function openConfigured(
   if (!movesMoney(config.name)) warn(SANDBOX);
   const log = { info: () => {}, warn: noted(warn), error: noted(warn) };
   const { now } = administration;
-  return openPayments({ config, database, actors, now, random, log, brand });
+  return openPayments({
+    config,
+    database,
+    actors,
+    now,
+    random,
+    log,
+    brand,
+    origin: consoleOrigin,
+  });
 }
 
 function noted(warn: Stores["warn"]): (fields: object, message: string) => void {

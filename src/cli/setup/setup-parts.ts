@@ -85,7 +85,7 @@ export async function askPayments(asker: Asker, draft: Draft, now: () => number)
       text: "Where payers come back to",
       variable: "STRIPE_RETURN_URL",
       table: PAYMENT_VARIABLES,
-      fallback: draft.variable("CONSOLE_URL"),
+      fallback: billingPageOf(draft),
     });
     const missing = webhook === null ? "stripe_webhook_secret" : "stripe_return_url";
     if (webhook === null || back === null) {
@@ -98,6 +98,12 @@ export async function askPayments(asker: Asker, draft: Draft, now: () => number)
     before.restore();
     asker.refuse("stripe_secret_key", `Stripe: ${problem}`);
   }
+}
+
+/** The page that leads each person to the billing of their own account. */
+function billingPageOf(draft: Draft): string | null {
+  const origin = draft.variable("CONSOLE_URL");
+  return origin === null ? null : new URL("/dashboard/billing", origin).href;
 }
 
 /** Asks Stripe for the events of this moment. Null if Stripe answers. */

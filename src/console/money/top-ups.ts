@@ -1,5 +1,6 @@
 // Top-ups of an account: POST …/top-ups/checkout and …/top-ups/charge, GET …/top-ups/{topup}
 
+import { accountPage } from "../../core/account-page.ts";
 import { AdministrationError, ApiError } from "../../core/errors.ts";
 import { nested, sampleOf, type WireOf } from "../../core/records.ts";
 import { positiveAmountFrom } from "../../core/text/field-rules.ts";
@@ -113,7 +114,7 @@ function amountOf({ amount_usd: text }: { readonly amount_usd: string }) {
 }
 
 function billingPage(home: string, account: string, topUpId: string): string {
-  const url = new URL(`/dashboard/${account}/billing`, home);
+  const url = accountPage(home, account, "billing");
   url.searchParams.set("top_up", topUpId);
   return url.href;
 }

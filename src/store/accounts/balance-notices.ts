@@ -9,6 +9,7 @@ import type { Database } from "../servers/database.ts";
 interface LowFacts {
   /** The account's number. */
   readonly account: number;
+  readonly accountId: string;
   /** The percentage of the last top-up that the paid balance has fallen below. */
   readonly percent: number;
   readonly paid: NanoUsd;
@@ -29,6 +30,7 @@ export interface LowBalanceEvent extends LowFacts {
 export interface EndingCreditEvent {
   /** The account's number. */
   readonly account: number;
+  readonly accountId: string;
   readonly left: NanoUsd;
   readonly endsAt: Date;
   readonly uniqueKey: string;
@@ -51,7 +53,7 @@ export class BalanceNotices {
     const { sql } = this.database;
     const rows = await sql<(LowRow & { readonly email: string })[]>`
       WITH low AS (${this.#low(terms, sql`a.email IS NOT NULL`)})
-      SELECT number, email, paid::text, top_up::text, percent, prefix || percent AS unique_key
+      SELECT number, id, email, paid::text, top_up::text, percent, prefix || percent AS unique_key
       FROM low
       WHERE NOT EXISTS (SELECT 1 FROM outbox
         WHERE unique_key IN (prefix || percent, prefix || ${terms.veryLow}::int))
@@ -74,7 +76,7 @@ export class BalanceNotices {
       WHERE disabled IS NULL AND events && '{balance.low,balance.empty}'::text[])`;
     const rows = await sql<(LowRow & { readonly type: LowBalanceEvent["type"] })[]>`
       WITH low AS (${this.#low(terms, chose)})
-      SELECT number, paid::text, top_up::text, percent, due.type, due.unique_key
+      SELECT number, id, paid::text, top_up::text, percent, due.type, due.unique_key
       FROM low CROSS JOIN LATERAL (VALUES
         ('balance.low', prefix || percent,
           ARRAY[prefix || percent, prefix || ${terms.veryLow}::int]),
@@ -92,7 +94,7 @@ export class BalanceNotices {
   /** Active accounts with a low balance; `prefix` begins the keys of what is sent about it. */
   #low({ low, veryLow }: LowTerms, condition: SqlFragment): SqlFragment {
     return this.database.sql`
-      SELECT a.number, a.email, l.paid_after AS paid, p.left_of_it AS top_up,
+      SELECT a.number, a.id, a.email, l.paid_after AS paid, p.left_of_it AS top_up,
         CASE WHEN l.paid_after * 100 < p.left_of_it * ${veryLow}::int
           THEN ${veryLow}::int ELSE ${low}::int END AS percent,
         format('low_balance %s %s ', a.number, o.number) AS prefix
@@ -143,7 +145,8 @@ export class BalanceNotices {
 
   #ending({ now, before }: EndingSpan, condition: SqlFragment): SqlFragment {
     return this.database.sql`
-      SELECT a.number, a.email, least(l.free_after, o.amount)::text AS remaining, o.expires_at,
+      SELECT a.number, a.id, a.email, o.expires_at,
+        least(l.free_after, o.amount)::text AS remaining,
         format('free_credit_ending %s %s', a.number, o.number) AS unique_key
       FROM operations o
       JOIN accounts a ON a.number = o.account
@@ -171,6 +174,7 @@ type SqlFragment = PendingQuery<Row[]>;
 
 interface LowRow {
   readonly number: bigint;
+  readonly id: string;
   readonly paid: string;
   readonly top_up: string;
   readonly percent: number;
@@ -180,6 +184,7 @@ interface LowRow {
 function lowOf(row: LowRow) {
   return {
     account: Number(row.number),
+    accountId: row.id,
     paid: nano(row.paid),
     topUp: nano(row.top_up),
     uniqueKey: row.unique_key,
@@ -188,6 +193,7 @@ function lowOf(row: LowRow) {
 
 interface EndingRow {
   readonly number: bigint;
+  readonly id: string;
   readonly remaining: string;
   readonly expires_at: string;
   readonly unique_key: string;
@@ -196,6 +202,7 @@ interface EndingRow {
 function endingOf(row: EndingRow) {
   return {
     account: Number(row.number),
+    accountId: row.id,
     left: nano(row.remaining),
     endsAt: new Date(row.expires_at),
     uniqueKey: row.unique_key,

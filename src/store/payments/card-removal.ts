@@ -18,7 +18,7 @@ export interface CardRemoval {
   readonly event: EventRef | null;
   readonly now: Date;
   /** The mails to the holder if an automatic top-up was paused. */
-  readonly mailsOfPause: () => readonly HolderMail[];
+  readonly mailsOfPause: (account: string) => readonly HolderMail[];
   /** Runs in the transaction of a card that its holder removed. */
   readonly also?: AlsoInTransaction | undefined;
 }
@@ -44,7 +44,7 @@ export async function removeSavedCard(
       (await pauseAutoIn(tx, account.number, { reason: "card_removed", now }));
     // A closed account has nothing that could go on.
     const isTold = isPaused && account.state !== "closed";
-    if (isTold) await addHolderMails(tx, account, { mails: mailsOfPause(), now });
+    if (isTold) await addHolderMails(tx, account, { mails: mailsOfPause(account.id), now });
     return { account: { id: account.id, bucket: account.bucket }, isPaused };
   });
 }

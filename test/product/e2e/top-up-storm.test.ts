@@ -82,6 +82,7 @@ beforeAll(async () => {
     random,
     log: silent,
     brand: () => DEFAULT_BRAND,
+    origin: null,
   };
   payments = openPayments({ ...parts, config });
 });

@@ -179,6 +179,7 @@ export function servicesOf(stores: ApiStores): Omit<ConsoleServices, "people"> {
     webhooksAllowPrivate: false,
     payments: null,
     brand: () => DEFAULT_BRAND,
+    origin: null,
   });
   const installation = { base_url: "http://127.0.0.1", payments: null, mail_sink: true } as const;
   const identity = identityOf(stores);

@@ -71,7 +71,7 @@ export async function openBillingLab(
     const { database, actors } = stores;
     const { services, ...app } = own(stores);
     const parts = { database, actors, now: Date.now, random, log: silent };
-    const cashier = openPayments({ ...parts, config, brand: () => DEFAULT_BRAND });
+    const cashier = openPayments({ ...parts, config, brand: () => DEFAULT_BRAND, origin: null });
     opened = cashier;
     const { provider, events } = cashier;
     const queue = {

@@ -60,6 +60,7 @@ export async function startMailWorld(options: MailWorldOptions = {}): Promise<Ma
       secrets: { KEY_PEPPER: [PEPPER], IP_HASH_SECRET: ["ip secret of the tests"] },
       queueRedisUrl: queueUrl,
       payments: null,
+      console: null,
       mail: {
         domain: MAIL_DOMAIN,
         relay,

@@ -57,6 +57,9 @@ export interface PaymentLab extends AsyncDisposable {
 
 type LabTerms = Pick<PaymentConfig, "terms" | "plans" | "automaticTax" | "invoices">;
 
+/** The origin of the console that mails link to. */
+export const CONSOLE = "https://console.example";
+
 export const CARDS = {
   ok: "4242424242424242",
   declined: "4000000000000002",
@@ -92,7 +95,12 @@ export async function openPaymentLab(
   });
   const parts = { actors: world.accounts, database: world.database, now, random, log };
   const brand = () => DEFAULT_BRAND;
-  const payments = openPayments({ ...parts, brand, config: configFor(sandbox, options) });
+  const payments = openPayments({
+    ...parts,
+    brand,
+    origin: CONSOLE,
+    config: configFor(sandbox, options),
+  });
   lab.payments = payments;
   const delivered = () =>
     eventually("every event is delivered", () => sandbox.actions.store.undelivered.length === 0);

@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { addBalanceEvents, sendBalanceMails } from "../../../src/accounts/balance-notices.ts";
+import { billingUrls } from "../../../src/core/account-page.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { BalanceNotices } from "../../../src/store/accounts/balance-notices.ts";
@@ -12,7 +13,7 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 import { receive } from "../../support/stores/webhook-lab.ts";
 import { ask, DONE, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
 
-const BILLING = "https://farebox.example/billing";
+const billingUrl = billingUrls("https://farebox.example", "https://shop.example/thanks");
 
 const world = await shared(openWorld());
 const mailbox = await shared(openMailbox(world.database));
@@ -22,7 +23,7 @@ async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]>
   await world.flush();
   const notices = new BalanceNotices(world.database);
   const now = () => Date.now() + aheadMs;
-  const deps = { notices, brand: () => DEFAULT_BRAND, billingUrl: BILLING, now };
+  const deps = { notices, brand: () => DEFAULT_BRAND, billingUrl, now };
   await Promise.all([sendBalanceMails(deps), sendBalanceMails(deps)]);
   return await mailbox.read(email);
 }
@@ -51,7 +52,7 @@ test("a mail reports a low balance at 20 % and 5 %, once each until the next top
     expect(body).toContain("$3.99 of paid balance are left");
     expect(body).toContain("$20.00");
   }
-  expect(low?.links).toContain(BILLING);
+  expect(low?.links).toContain(billingUrl(account.row.id));
   await spend(account, "1");
   expect(await mailsTo(email)).toEqual([]);
   await spend(account, "2");

@@ -11,7 +11,7 @@ import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
+import { CARDS, CONSOLE, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { ask, DONE, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
@@ -42,6 +42,10 @@ async function read({ email }: Holder, ...said: readonly string[]): Promise<read
     expect(mails.filter(({ html }) => html.includes(words))).toHaveLength(1);
   }
   return mails;
+}
+
+function billingOf({ row }: Holder): string {
+  return `${CONSOLE}/dashboard/${row.id}/billing`;
 }
 
 function subjects(mails: readonly ReadMail[]): string[] {
@@ -169,6 +173,20 @@ test("a mail reports each refund, and a failed refund too", async () => {
   lab.sandbox.actions.failRefund(refund?.id ?? "");
   await lab.settle();
   expect(subjects(await read(account, "Its credit is back"))).toEqual(["A refund of $5.00 failed"]);
+});
+
+test("buttons of mails about payments open the billing page of their account", async () => {
+  const account = await automatic();
+  lab.sandbox.actions.refund(account.intent, 500);
+  lab.sandbox.actions.dispute(account.intent, "needs_response");
+  await lab.settle();
+  const declined = await paid(CARDS.laterDeclined);
+  await chargeCard(lab.payments, declined.row, { amount: usd("10"), cardId: null });
+  await lab.settle();
+  const [three, one] = [await read(account), await read(declined)];
+  expect([three.length, one.length]).toEqual([3, 1]);
+  for (const { links } of three) expect(links).toEqual([billingOf(account)]);
+  for (const { links } of one) expect(links).toEqual([billingOf(declined)]);
 });
 
 test("a mail reports a dispute when it opens and when it is decided", async () => {

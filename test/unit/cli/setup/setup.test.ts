@@ -171,7 +171,7 @@ test("the keys of Stripe are checked with one call, and stand in the file of sec
   expect(out).toContain("events sent to http://127.0.0.1:8080/webhooks/stripe");
   expect(lab.text("settings.env")).toBe(
     `STRIPE_SECRET_KEY='${key}'\nSTRIPE_WEBHOOK_SECRET='whsec_of_a_test_0123'\n` +
-      "STRIPE_RETURN_URL='http://127.0.0.1:8080'\n",
+      "STRIPE_RETURN_URL='http://127.0.0.1:8080/dashboard/billing'\n",
   );
 });
 
