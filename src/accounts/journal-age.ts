@@ -19,7 +19,7 @@ export interface JournalAgeDeps {
 }
 
 /** A time, and the longest delay after it at which calls may appear. */
-export interface AsOf {
+interface AsOf {
   readonly at: Date;
   readonly behindSeconds: number;
 }

@@ -35,8 +35,7 @@ import { IssuedReceipt, issuedReceiptReply } from "../readings/signed/issued-rec
 import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
 import { SignedStatement, statementReply } from "../readings/signed/signed-statement.ts";
 import { Team, teamReply } from "../readings/team.ts";
-import { csvOf, Usage, usageReply } from "../readings/usage.ts";
-import { UsageQuery } from "../readings/usage-range.ts";
+import { csvOf, Usage, UsageQuery, usageReply } from "../readings/usage.ts";
 
 export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
   readonly receipts: Pick<SignedReceipts, "of" | "signStatement">;

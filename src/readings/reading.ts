@@ -3,7 +3,7 @@
 
 import type { ReadableAccounts } from "../accounts/account-summary.ts";
 import type { AdministrationDeps } from "../accounts/administration.ts";
-import { type AsOf, asOfNow, type JournalAgeDeps } from "../accounts/journal-age.ts";
+import { asOfNow, type JournalAgeDeps } from "../accounts/journal-age.ts";
 import { type NanoUsd, toDecimal } from "../core/money/money.ts";
 import { integer, nested, number, time, type WireOf } from "../core/records.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
@@ -54,11 +54,8 @@ export async function asOf(
   { journal }: Reading,
   { bucket }: Pick<AccountRow, "bucket">,
 ): Promise<AsOfJson> {
-  return asOfJson(await asOfNow(journal, bucket));
-}
-
-function asOfJson({ at, behindSeconds }: AsOf): AsOfJson {
-  return { at: at.toISOString(), behind_seconds: behindSeconds };
+  const { at, behindSeconds } = await asOfNow(journal, bucket);
+  return { at: timeText(at), behind_seconds: behindSeconds };
 }
 
 /** A field that counts things. */

@@ -27,7 +27,7 @@ import type { LogFilter } from "../store/usage/log-filter.ts";
 import { type LoggedCall, type LogPlace, readLogPage } from "../store/usage/request-log.ts";
 import { type Keyset, listReading, type PageOf, ROWS_PER_PAGE } from "./list-reading.ts";
 import { type AccountSource, WITH_AGE } from "./reading.ts";
-import { timeOf, usageFilterOf } from "./usage-range.ts";
+import { timeOf, usageFilterOf } from "./usage.ts";
 
 export const LoggedRequest = {
   id: text({ sample: "req_7n42DGM5Tflk9n8mt7Fhc7" }),
