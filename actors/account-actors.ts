@@ -23,7 +23,7 @@ import type { TopUpListener } from "./top-up-trigger.ts";
 const IDLE_ROUNDS = 60;
 /**
  * The turns in which the costs of streams are counted and stored: all streams at once would hold
- * up every other call. By bucket, because the texts of an account are counted together (D-860).
+ * up every other call. By bucket, because the texts of an account are counted together (D-594).
  */
 const CHECKPOINT_TURNS = 8;
 /** With more actors, the oldest without open calls is dropped; it is made again when it is used. */

@@ -2,7 +2,7 @@
 -- as balance, cap and budget allow, and writes off the remainder. If the wallet was rebuilt, the
 -- amount of the hold is unknown: the whole cost is written off. The account never owes anything. A
 -- surplus that the sweep took is given back; free credit only if no newer free credit replaced it.
--- If another call has the idempotency key by now, all that is due is written off (D-756).
+-- If another call has the idempotency key by now, all that is due is written off (D-751).
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 op  5 events  6.. the marker, if the call has one, then the
 --       budgets, if the call named any

@@ -1,5 +1,5 @@
 // Makes selling prices of buying prices by a markup that the operator wrote: of a model, or else of
-// the provider of a route. Without one no selling price is made (D-662).
+// the provider of a route. Without one no selling price is made (D-660).
 
 import { decimal, product, quotient } from "../../core/money/decimal.ts";
 import {

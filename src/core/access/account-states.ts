@@ -5,8 +5,9 @@
 export type AccountState = "active" | "suspended" | "closed";
 
 /**
- * The reasons why an account is suspended or closed. A dispute suspends it while it is open. An
- * owed amount is not a suspension: it is stored in the wallet (D-107).
+ * The reasons why an account is suspended or closed. A dispute suspends an account while the
+ * dispute is open. An owed amount is not a suspension: each admission reads it in the wallet, while
+ * a reason would reach Redis only with the next access document.
  */
 const STATE_REASONS = {
   operator: "operator",
