@@ -5,7 +5,7 @@ import { CallerWatch } from "../../calls/caller-watch.ts";
 import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** The time to wait for the reply after the caller has left (D-174). */
+/** The time to wait for the reply after the caller has left (D-175). */
 export const REPLY_MS = 60_000;
 
 /** Delays the abort of upstream requests, which end by this signal, after the caller has left. */

@@ -39,7 +39,7 @@ export type OtherUse = Exclude<ModelUse, "chat">;
 
 export interface ModelEntry {
   readonly id: string;
-  /** Chat by default. Other models are listed, but never asked to chat (D-634). */
+  /** Chat by default. Other models are listed, but never asked to chat (D-690). */
   readonly serves?: ModelUse;
   /** Other names for it. A name that ends with `*` stands for all with that beginning. */
   readonly aliases?: readonly string[];
@@ -143,7 +143,7 @@ export type ProviderKind =
   | "cohere"
   | "openai-responses";
 
-/** The kinds of servers that can be asked for something else than chat (D-681). */
+/** The kinds of servers that can be asked for something else than chat (D-682). */
 export const KINDS_OF_USE: Readonly<Record<OtherUse, readonly ProviderKind[]>> = {
   embedding: ["openai"],
   rerank: ["openai", "cohere"],

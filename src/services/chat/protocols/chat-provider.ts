@@ -247,7 +247,7 @@ interface Started {
 
 /**
  * Waits for the first batch with a part of the reply or its end. A role alone is no part of the
- * reply (D-574). If the stream fails before that batch, another route can be tried.
+ * reply (D-573). If the stream fails before that batch, another route can be tried.
  */
 function withFirst(rest: Batches): Promise<Started> {
   return new Promise((resolve, reject) => rest.pull(new FirstBatch(rest, resolve, reject)));

@@ -1,5 +1,5 @@
 // Sends the call of a model that serves no chat. All servers that serve such models have the same
-// addresses, headers and errors (D-681).
+// addresses, headers and errors (D-682).
 
 import { OK } from "../../../core/errors.ts";
 import { isObject } from "../../../core/text/json.ts";
