@@ -1,4 +1,4 @@
-// POST /v1/responses/compact: shortens a conversation, where the provider of the model can (D-691).
+// POST /v1/responses/compact: shortens a conversation, where the provider of the model can (D-689).
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { CHAT, RESPONSES } from "../../../../core/access/limits.ts";

@@ -1,5 +1,5 @@
 // Turns the events of a streamed call into the events of Responses, numbered from 0. The last one
-// has the whole response, and waits for the settlement, which it names in `svc` (D-687).
+// has the whole response, and waits for the settlement, which it names in `svc` (D-704).
 
 import type { ApiError } from "../../../../core/errors.ts";
 import { isFullText, type Json } from "../../../../core/text/json.ts";

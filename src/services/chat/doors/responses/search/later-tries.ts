@@ -1,4 +1,4 @@
-// Repeats a call of a response that found no place beside other calls of its caller (D-946).
+// Repeats a call of a response that found no place beside other calls of its caller (D-871).
 
 import { type Clock, wait } from "../../../../../core/clock.ts";
 import { ApiError } from "../../../../../core/errors.ts";

@@ -52,7 +52,7 @@ export class SearchItems {
 
   /**
    * The next search that is open ends. `isLast`: the caller answers before the model reads it, and
-   * gets the pages for that (D-872).
+   * gets the pages for that (D-870).
    */
   searched(search: Searched, isLast: boolean): readonly ResponseEvent[] {
     const open = this.#first;

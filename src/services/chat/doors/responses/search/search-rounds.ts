@@ -366,7 +366,7 @@ export class SearchRounds {
     if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
   }
 
-  /** Why there is no search any more; null if there is (D-946). */
+  /** Why there is no search any more; null if there is (D-871). */
   #refusalNow(): ApiError | null {
     const { deps, call } = this.#context;
     if (deps.pauses.isPaused("search")) {
