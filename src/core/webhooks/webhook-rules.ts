@@ -54,7 +54,7 @@ export function webhookDelayMs(attempts: number, chance: number): number {
 }
 
 /**
- * The address of a receiver in its normal form, if its form is right (D-145). With `allowPrivate`,
+ * The address of a receiver in its normal form, if its form is right (D-644). With `allowPrivate`,
  * as on an intranet, `http:` and any port are right too. Throws a RangeError that names the rule.
  */
 export function webhookUrl(

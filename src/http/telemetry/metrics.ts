@@ -107,7 +107,7 @@ export class BoundedLabel {
 }
 
 /**
- * A counter by a label of which only the values with the highest counts are shown (D-653). The
+ * A counter by a label of which only the values with the highest counts are shown (D-652). The
  * value with the lowest count becomes a part of `other`, so the sum over all values is whole.
  */
 export class TopCounter<Label extends string> {

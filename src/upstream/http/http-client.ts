@@ -19,7 +19,7 @@ import { HttpExchange } from "./http-exchange.ts";
 export const IDLE_MAX = 256;
 /**
  * A longer request gets a new connection, in place of an idle one. On a used connection it might
- * have to be sent again, so its text would be kept until the server answers (D-420).
+ * have to be sent again, so its text would be kept until the server answers (D-481).
  */
 const RESENT_LENGTH_MAX = 1024 * 1024;
 /** Enough for two lost packets; a slower server is not worth waiting for. */

@@ -192,7 +192,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     if (exchange.isOver) return;
     if (this.#isStaleFor(exchange))
       this.#owner.lost({ account: this.account, text: this.#text, exchange });
-    // Bun reports the server's end of TLS and a cut by a third party in the same way (D-567).
+    // Bun reports the server's end of TLS and a cut by a third party in the same way (D-481).
     else if (error === null && this.#isReady) exchange.close(this.#isTls);
     else exchange.fail(new HttpError(closeCode(error), "The connection failed", !this.#isReady));
   }

@@ -1,5 +1,5 @@
 // Reads the format and the size of an image out of its header. Only the bytes of the header are
-// decoded, wherever they stand, and where a header names several sizes the largest counts (D-643).
+// decoded, wherever they stand, and where a header names several sizes the largest counts (D-645).
 
 import type { ImageSize, ImageType } from "./media-part.ts";
 

@@ -179,11 +179,11 @@ export interface Quirks {
   readonly renames: Readonly<Record<string, string>>;
   /** Fields that every request has. */
   readonly sets: Readonly<Record<string, unknown>>;
-  /** The tiers, besides the standard one, that it sells by the field `service_tier` (D-693). */
+  /** The tiers, besides the standard one, that it sells by the field `service_tier` (D-657). */
   readonly tiers: readonly Tier[];
   /**
    * Its name of the standard tier, where only models that are sold in one of `tiers` surely take
-   * the field; left out: `sets` has it, or no name is sent (D-693).
+   * the field; left out: `sets` has it, or no name is sent (D-657).
    */
   readonly standardTier?: string;
   /** False if it sends the usage of streams unasked, and refuses `stream_options`. */

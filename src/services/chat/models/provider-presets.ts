@@ -61,7 +61,7 @@ const cloud = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string)
 /** OpenAI replaces `user` by both of them. */
 const OF_OPENAI = ["safety_identifier", "prompt_cache_key"] as const;
 
-/** By the name in `provider` of the configuration (D-673). Most requests name the tier (D-657). */
+/** By the name in `provider` of the configuration (D-674). Most requests name the tier (D-657). */
 export const PROVIDER_PRESETS = {
   "openai-compatible": {
     kind: "openai",

@@ -14,7 +14,8 @@ const RESULTS_MAX = 50;
 const ANSWERS = ["answers", "corrections", "infoboxes", "suggestions"] as const;
 /**
  * The beginning of a word that SearXNG takes for a command: another engine, language or time limit,
- * or a redirect to another site (D-447). SearXNG splits words at control characters too.
+ * or a redirect to another site. The word loses this beginning; a refusal would refuse texts such
+ * as `!important` too. SearXNG splits words at control characters too.
  */
 const COMMAND = /(^|[\s\p{Cc}])[<:!]+(?=\S)/gu;
 
