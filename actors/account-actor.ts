@@ -22,7 +22,7 @@ import {
 import { invalidKey } from "../src/core/access/keys.ts";
 import type { Tier } from "../src/core/access/limits.ts";
 import type { ApiError } from "../src/core/errors.ts";
-import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
+import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import {
   type Account,
   type AccountView,
@@ -92,8 +92,6 @@ interface Attempt extends AdmitArgs {
   readonly key: AccessKey;
   readonly rates: PresentRates;
   readonly refusal: AccessRefusal | null;
-  /** For a quote, what the call's run would let it hold, if the run has not begun. */
-  readonly room: NanoUsd | undefined;
   readonly metadata: string;
 }
 
@@ -163,10 +161,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const decided = decideAccess(access.document, key, accessCall(asking, nowMs));
       const { tier } = decided;
       const named = decided.refusal === null ? decidingRun(asking) : null;
-      const { run, room, refusal }: RunDecision =
+      const { run, refusal }: RunDecision =
         named === null
           ? { run: null, refusal: decided.refusal }
-          : await access.runs.decide({ named, asking, nowMs, isQuote });
+          : await access.runs.decide({ named, nowMs, isQuote });
       const limits = limitsOf(asking, tier, key);
       const budgets = budgetsOfCall(terms, key.budgets, { refusal, run });
       const markers = isQuote ? NO_MARKERS : markersOfCall(asking, refusal);
@@ -187,7 +185,6 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         metadata,
         text,
         refusal,
-        room,
         nowMs: this.scriptTime(),
         aboutMs: nowMs,
         version: access.version,
@@ -213,6 +210,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       else if (reply.verdict === "stale") await this.#refresh();
       else if (reply.verdict === "budgets") await this.loadBudgets(budgets);
       else if (reply.verdict === "markers") await this.loadMarkers();
+      else if (reply.verdict === "begin") await access.runs.begin(asking.call, nowMs);
       else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
@@ -324,8 +322,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "quote") {
-      const { code } = reply;
-      const spendable = min(reply.spendable, attempt.room ?? reply.spendable);
+      const { code, spendable } = reply;
       if (code === null) return { refusal: null, mayFit: false, rate, spendable };
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
       const context = { tier, key: rates, access: refusal, isAsked: false, refusedBy };

@@ -9,9 +9,10 @@ import {
   RUN_KEPT_MS_MIN,
   type Run,
   runRefusal,
+  runToBegin,
 } from "../src/core/access/runs.ts";
+import { SECOND_MS } from "../src/core/durations.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
-import { type NanoUsd, toDecimal } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { Asking } from "./account.ts";
@@ -20,19 +21,20 @@ import { fromPostgres } from "./scripts/script-runner.ts";
 /** The most runs of an account that a process knows. */
 export const RUNS_KNOWN_MAX = 1_000;
 
+/** A process remembers this long that the account had as many open runs as it may have. */
+const FULL_MS = SECOND_MS;
+
 /** A call that names a run. */
 interface RunCall {
   readonly named: NamedRun;
-  readonly asking: Pick<Asking, "call" | "terms">;
   readonly nowMs: number;
   readonly isQuote: boolean;
 }
 
-/** The run of a call, if it has begun, and the refusal of the call by it. */
+/** The run of a call, and the refusal of the call by it. */
 export interface RunDecision {
+  /** One that the call would begin has no number yet (`isBegun`). */
   readonly run: Run | null;
-  /** For a quote, the amount that a run that has not begun would let one call hold. */
-  readonly room?: NanoUsd;
   readonly refusal: AccessRefusal | null;
 }
 
@@ -42,29 +44,51 @@ export class AccountRuns {
   readonly #known = new Map<string, Run>();
   /** Calls at the same time share one reading of a run, and its begin. */
   readonly #reading = new OpenWork<Run | null>();
+  /** Ends with the last begin: each waits for the account's row, and for a connection. */
+  #begins: Promise<unknown> = Promise.resolve();
+  #fullUntilMs = 0;
 
   constructor(accountId: string, repository: WalletRepository) {
     this.#accountId = accountId;
     this.#repository = repository;
   }
 
-  /** Finds the run of a call, and begins it if need be. A quote begins none. */
-  async decide(call: RunCall): Promise<RunDecision> {
-    const { named, nowMs } = call;
+  /** Finds the run of a call, or the terms on which the call would begin it. */
+  async decide({ named, nowMs, isQuote }: RunCall): Promise<RunDecision> {
     const known = this.#known.get(named.id);
     if (known !== undefined && nowMs < known.endsAtMs + RUN_KEPT_MS_MIN) {
       return { run: known, refusal: runRefusal(known, nowMs) };
     }
     const found = await this.#read(named.id);
-    if (found === null && (named.max === null || call.isQuote)) return notBegun(call);
-    const run = found ?? (await this.#begin(call));
-    if (run === null) {
+    if (found !== null) {
+      this.#remember(found);
+      return { run: found, refusal: runRefusal(found, nowMs) };
+    }
+    if (named.max === null) {
+      const problem = "names no amount, and its run has not begun: begin it with '; max-usd=2.00'";
+      return refused("invalid_parameter", `The header x-svc-run ${problem}`);
+    }
+    if (isQuote ? await this.#isFull(nowMs) : nowMs < this.#fullUntilMs) {
       const message = `The account has ${OPEN_RUNS_MAX} runs that have not ended`;
       return refused("too_many_budgets", message);
     }
-    if (this.#known.size >= RUNS_KNOWN_MAX) this.#known.clear();
-    this.#known.set(run.id, run);
-    return { run, refusal: runRefusal(run, nowMs) };
+    return { run: runToBegin(named, named.max, nowMs), refusal: null };
+  }
+
+  /** Begins the run of a call that would be admitted, unless the account has too many open runs. */
+  async begin({ run, identity: { keyId } }: Asking["call"], nowMs: number): Promise<void> {
+    if (run === null || run.max === null) throw new Error("The call can begin no run");
+    const { id, max: amount, seconds } = run;
+    const one = { id, keyId, amount, seconds, nowMs };
+    const begun = await this.#reading.share(`begin ${id}`, () => {
+      const begin = () => fromPostgres(this.#repository.runs.begin(this.#accountId, one));
+      const turn = this.#begins.then(begin);
+      // The failure of a begin is that of its calls, not of the next begin.
+      this.#begins = turn.catch(() => {});
+      return turn;
+    });
+    if (begun === null) this.#fullUntilMs = nowMs + FULL_MS;
+    else this.#remember(begun);
   }
 
   #read(id: string): Promise<Run | null> {
@@ -72,29 +96,14 @@ export class AccountRuns {
     return this.#reading.share(id, read);
   }
 
-  /** Null if the account has too many open runs. */
-  #begin({ named, asking, nowMs }: RunCall): Promise<Run | null> {
-    const { keyId } = asking.call.identity;
-    const { id, max: amount, seconds } = named;
-    if (amount === null) throw new Error(`The run ${id} has no amount`);
-    const run = { id, keyId, amount, seconds, nowMs };
-    const begin = () => fromPostgres(this.#repository.runs.begin(this.#accountId, run));
-    return this.#reading.share(`begin ${id}`, begin);
+  #isFull(nowMs: number): Promise<boolean> {
+    return fromPostgres(this.#repository.runs.isFull(this.#accountId, nowMs));
   }
-}
 
-/** The decision on a call that can begin no run: by its amount, for a quote. */
-function notBegun({ named, asking }: RunCall): RunDecision {
-  const { id, max } = named;
-  const { bound } = asking.terms;
-  if (max === null) {
-    const problem = "names no amount, and its run has not begun: begin it with '; max-usd=2.00'";
-    return refused("invalid_parameter", `The header x-svc-run ${problem}`);
+  #remember(run: Run): void {
+    if (this.#known.size >= RUNS_KNOWN_MAX) this.#known.clear();
+    this.#known.set(run.id, run);
   }
-  if (bound <= max) return { run: null, room: max, refusal: null };
-  const cost = `The call may cost up to $${toDecimal(bound)}`;
-  const message = `${cost}; the run ${id} begins with $${toDecimal(max)}`;
-  return { ...refused("run_budget_exceeded", message), room: max };
 }
 
 function refused(code: ErrorCode, message: string): RunDecision {

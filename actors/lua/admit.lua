@@ -20,6 +20,7 @@
 --       { 'stale' } the access document has another version: read it, and try again
 --       { 'budgets' } a budget is not in Redis: load it (load_budgets.lua), and try again
 --       { 'markers' } the same for markers (load_markers.lua)
+--       { 'begin' } the call would be admitted and begin a run: begin it, and try again
 --       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
 --       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
 --         was changed
@@ -164,6 +165,7 @@ if code then
   end
 end
 
+if budgets and begins_run(budgets) then return { 'begin' } end
 if deadline_ms == 0 and not has_lease(holds, bucket.epoch, now) then return { 'lease' } end
 local from_free = bound < usable_free and bound or usable_free
 local hold = call.hold

@@ -79,6 +79,7 @@ export type AdmitReply =
   | { readonly verdict: "budgets" }
   | { readonly verdict: "markers" }
   | { readonly verdict: "stale" }
+  | { readonly verdict: "begin" }
   | { readonly verdict: "lease" }
   | { readonly verdict: "late"; readonly nowMs: number }
   | { readonly verdict: "short"; readonly spendable: NanoUsd }
@@ -199,7 +200,7 @@ function attemptOf({ call, terms }: Asking): keyof typeof ATTEMPTS {
 /** The numbers of a reply that admits a call, before those of its budgets. */
 const ADMITTED_NUMBERS = 7;
 
-const TO_REPEAT = ["hydrate", "stale", "budgets", "markers", "lease"] as const;
+const TO_REPEAT = ["hydrate", "stale", "budgets", "markers", "begin", "lease"] as const;
 export type ToRepeat = (typeof TO_REPEAT)[number];
 
 function isToRepeat(verdict: string | null): verdict is ToRepeat {

@@ -398,15 +398,19 @@ export function isErrorCode(value: string): value is ErrorCode {
 
 /** Statuses of refusals that no retry changes, unless they say when to retry (D-701). */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 422]);
+/** Clients retry this status by themselves, so it says when that is of no use. */
+const TOO_MANY = 429;
 
 /** The value of `x-should-retry`; null for a status that every client takes right without it. */
 export function shouldRetry({ status, retryAfterSeconds }: ApiError): boolean | null {
-  return saysShouldRetry(status) ? retryAfterSeconds !== undefined : null;
+  const isTimed = retryAfterSeconds !== undefined;
+  if (status === TOO_MANY) return isTimed ? null : false;
+  return FINAL_STATUSES.has(status) ? isTimed : null;
 }
 
 /** True if an answer of this status has the header `x-should-retry`. */
 export function saysShouldRetry(status: number): boolean {
-  return FINAL_STATUSES.has(status);
+  return FINAL_STATUSES.has(status) || status === TOO_MANY;
 }
 
 /** The status of a successful reply. */

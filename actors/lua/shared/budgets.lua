@@ -64,6 +64,9 @@ local function span_room(b, start, cap)
   return 0
 end
 
+-- The number of a run that has not begun. No call is admitted under it (D-935).
+local NOT_BEGUN = '0'
+
 -- The budgets that a call names, in the spans of now. `packed` has of each: number, span, cap,
 -- owner. Nil if one is not in Redis, and must then be loaded first.
 local function read_budgets(key, packed, epoch, now)
@@ -76,7 +79,7 @@ local function read_budgets(key, packed, epoch, now)
   end
   local records = redis_call('HMGET', key, unpack(fields))
   for i, named in ipairs(budgets) do
-    local b = parse_budget(records[i], epoch)
+    local b = parse_budget(records[i], epoch) or named.field == NOT_BEGUN and new_budget()
     if not b then return nil end
     named.start = span_start(named.span, b.start, now)
     begin_span(b, named.start)
@@ -97,6 +100,11 @@ local function check_budgets(budgets, bound)
     room = min(room, named.room)
   end
   return bound > 0 and over or nil, room
+end
+
+-- True if the call would begin a run, whose budget is the last one.
+local function begins_run(budgets)
+  return budgets[#budgets].field == NOT_BEGUN
 end
 
 -- The time at which the whole cap is there again; 0 for never.

@@ -65,6 +65,19 @@ export interface Run {
   readonly isPaused: boolean;
 }
 
+/** The number of a run that has not begun: its first call is decided by the terms that it names. */
+const NOT_BEGUN = 0;
+
+/** The run that a request would begin. */
+export function runToBegin({ id, seconds }: NamedRun, amount: NanoUsd, nowMs: number): Run {
+  const endsAtMs = nowMs + seconds * SECOND_MS;
+  return { number: NOT_BEGUN, id, amount, endsAtMs, isPaused: false };
+}
+
+export function isBegun({ number }: Pick<Run, "number">): boolean {
+  return number !== NOT_BEGUN;
+}
+
 /** The state of a run at a time. */
 export function runStateAt({ endsAtMs, isPaused }: Run, nowMs: number): RunState {
   if (nowMs >= endsAtMs) return "ended";

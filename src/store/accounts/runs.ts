@@ -141,6 +141,16 @@ export async function beginRun(
   });
 }
 
+/** True if the account has as many open runs as it may have. */
+export async function hasOpenRunsMax(
+  { db }: Database,
+  accountId: string,
+  nowMs: number,
+): Promise<boolean> {
+  const account = await numberOf(db, accountId);
+  return account !== null && (await hasTooMany(db, account, nowMs));
+}
+
 async function hasTooMany(tx: Queries, account: number, nowMs: number): Promise<boolean> {
   const isOpen = and(eq(runs.account, account), gt(runs.endsAt, new Date(nowMs)));
   const [open] = await tx.select({ count: count() }).from(runs).where(isOpen);

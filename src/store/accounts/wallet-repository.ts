@@ -15,7 +15,7 @@ import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
-import { beginRun, type NewRun, readRun } from "./runs.ts";
+import { beginRun, hasOpenRunsMax, type NewRun, readRun } from "./runs.ts";
 import { readMarkers, type StoredMarker } from "./stored-markers.ts";
 
 /** An arbitrary lock number: only one process at a time sets buckets up. */
@@ -97,6 +97,8 @@ export class WalletRepository {
       this.database.withTimeout(readRun(this.database, accountId, id)),
     begin: (accountId: string, run: NewRun) =>
       this.database.withTimeout(beginRun(this.database, accountId, run)),
+    isFull: (accountId: string, nowMs: number) =>
+      this.database.withTimeout(hasOpenRunsMax(this.database, accountId, nowMs)),
   };
 
   constructor(readonly database: Database) {

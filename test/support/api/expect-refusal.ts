@@ -22,6 +22,7 @@ export async function expectRefusal(response: Response, code: ErrorCode): Promis
   expectHeaders(response);
   const retryAfter = response.headers.get("retry-after");
   const shouldRetry = response.headers.get("x-should-retry");
-  expect(shouldRetry).toBe(FINAL_STATUSES.has(status) ? String(retryAfter !== null) : null);
+  const isFinal = FINAL_STATUSES.has(status) || (status === 429 && retryAfter === null);
+  expect(shouldRetry).toBe(isFinal ? String(retryAfter !== null) : null);
   if (status === 429) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
 }

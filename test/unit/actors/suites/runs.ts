@@ -6,7 +6,8 @@ import type { Decision } from "../../../../actors/account.ts";
 import { parseBucket } from "../../../../actors/records/records.ts";
 import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
 import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/core/durations.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/durations.ts";
+import { shouldRetry } from "../../../../src/core/errors.ts";
 import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
 import { deleteOldRuns, forgetEndedRuns } from "../../../../workers/eviction.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
@@ -109,6 +110,31 @@ export const runSuite = (open: WorldFactory): void =>
       await Promise.all(admitted.map((call) => call.settle(usd("0.2"), DONE)));
       expect(await readUse(mine)).toMatchObject({ spent: usd("2.4"), held: 0n, left: usd("0.6") });
       await expectSound(world, mine);
+    });
+
+    test("a refused call begins no run", async () => {
+      const mine = await account({ paid: "1", keyBudgets: { total: "0.5" } });
+      expect(await verdict(mine, "2")).toBe("key_budget_exceeded");
+      expect(await verdict(mine, "0.4", named("0.3"))).toBe("run_budget_exceeded");
+      const tentative = ask(mine.keyId, usd("0.4"), { run: named("0.3"), tentative: true });
+      expect(await mine.actor.admit(tentative)).toMatchObject({
+        verdict: "short",
+        funds: { spendable: usd("0.3") },
+      });
+      expect(await readUse(mine)).toBeUndefined();
+      expect(await verdict(mine, "0")).toBe("admitted");
+      expect(await readUse(mine)).toMatchObject({ amount: usd("3"), held: 0n });
+      await hold(mine, "0.5");
+      expect(await readUse(mine)).toMatchObject({ held: usd("0.5") });
+      await expectSound(world, mine);
+    });
+
+    test("many runs that begin at once all begin, and each counts its own call", async () => {
+      const mine = await account({ contract: "enterprise" });
+      const ids = Array.from({ length: 40 }, (_, at) => `parallel-${at}`);
+      await Promise.all(ids.map((id) => hold(mine, "0.25", named("1", { id }))));
+      const uses = await Promise.all(ids.map((id) => readUse(mine, id)));
+      expect(uses.map((use) => use?.held)).toEqual(ids.map(() => usd("0.25")));
     });
 
     test("a run's calls count in the budgets of key and account too, all or none", async () => {
@@ -304,12 +330,28 @@ export const runSuite = (open: WorldFactory): void =>
         SELECT account, 'run-' || n, key, amount, created_at, ends_at
         FROM runs, generate_series(2, ${OPEN_RUNS_MAX}) AS n
         WHERE account = ${mine.row.number}`;
-      expect(await verdict(mine, "1", named("1", { id: "next" }))).toBe("too_many_budgets");
+      const quoted = await mine.actor.quote(
+        ask(mine.keyId, usd("1"), { run: named("1", { id: "next" }) }),
+      );
+      expect(quoted.refusal?.code).toBe("too_many_budgets");
+      const decision = await admit(mine, "1", named("1", { id: "next" }));
+      expect(decision.verdict === "refused" && shouldRetry(decision.error)).toBe(false);
+      expect(verdictIn(decision)).toBe("too_many_budgets");
       expect(await verdict(mine, "1")).toBe("admitted");
       await world.database.sql`
         UPDATE runs SET ends_at = ${new Date(clock.ms).toISOString()}
         WHERE account = ${mine.row.number} AND id = 'run-2'`;
+      // Until then the process remembers that the account had no room.
+      clock.ms += SECOND_MS;
       expect(await verdict(mine, "1", named("1", { id: "next" }))).toBe("admitted");
+    });
+
+    test("a quote of a run that has not begun names the smallest budget", async () => {
+      const mine = await account({ keyBudgets: { total: "2" } });
+      const { refusal, spendable } = await mine.actor.quote(
+        ask(mine.keyId, usd("4"), { run: named("3") }),
+      );
+      expect([refusal?.code, spendable]).toEqual(["key_budget_exceeded", usd("2")]);
     });
 
     test("a quote begins no run, and is decided by the amount that it names", async () => {
