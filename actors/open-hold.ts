@@ -280,7 +280,8 @@ export type SettlingAccount = Pick<
 type SettledTerms = Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget" | "budgets">;
 
 /**
- * Settles a hold. If it is gone (the sweep expired it, or its wallet was rebuilt), settles late.
+ * Settles a hold. If the hold is gone (the sweep expired it, or its wallet was rebuilt), settles
+ * late.
  */
 export async function settleOnce(
   account: SettlingAccount,
@@ -299,7 +300,7 @@ async function settleAfterEnd(
   call: SettleOpenArgs,
   { text, admittedAtMs, cap, budget, budgets }: SettledTerms,
 ): Promise<Settlement> {
-  // The wallet pays what is due, and may have been evicted meanwhile.
+  // The wallet pays the cost, and may have been evicted meanwhile.
   await account.ensureWallet();
   const late = () => {
     const nowMs = account.scriptTime();
@@ -318,7 +319,7 @@ async function settleAfterEnd(
 
 /**
  * Releases the hold that an admission without a reply may have taken, as soon as Redis is back. If
- * it took no hold, nothing happens. If this process dies first, the lease ends the hold.
+ * the admission took no hold, nothing happens. If this process dies first, the lease ends the hold.
  */
 export async function releaseWhenBack(
   account: Pick<HoldAccount, "scripts" | "onSettleRetry">,
@@ -349,7 +350,7 @@ export function weightsOf(limits: DetachedHold["limits"]): Readonly<Record<strin
 
 /**
  * The counts to give back, in the form that the script takes: those in `unused`, but never counted
- * requests; of tokens by default what the call did not take.
+ * requests; of tokens by default those that the call did not take.
  */
 export function unusedOf(
   limits: DetachedHold["limits"],

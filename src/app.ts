@@ -86,7 +86,7 @@ export interface AppDeps {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
-  /** Counts what happens to calls. */
+  /** Counts the ends of calls. */
   readonly meter?: CallMeter;
   /** Makes spans of calls; without it there are no traces. */
   readonly tracer?: CallTracer | undefined;
@@ -135,7 +135,7 @@ function methodsOfPaid(endpoints: readonly PaidEndpoint[]): ReadonlyMap<string, 
   );
 }
 
-/** The application. Call its `listen` with LISTEN_OPTIONS of http/server.ts. */
+/** The application. Call `listen` of the application with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
   const shared = sharedDeps(deps);
   const gateway = { ...shared, surface: "gateway" } as const;

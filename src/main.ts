@@ -1,5 +1,5 @@
-// The API process: reads its settings, opens the stores and listens. On SIGTERM it drains: it takes
-// no new calls and waits for the open ones.
+// The API process: reads its settings, opens the stores and listens. On SIGTERM the process drains:
+// it takes no new calls and waits for the open ones.
 
 import type { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";

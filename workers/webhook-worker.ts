@@ -1,5 +1,5 @@
 // Runs the part of the worker process that notifies customers: the deliveries of webhooks, the
-// events about balances and limits, the burn-rate rules, and the upkeep of what is stored.
+// events about balances and limits, the burn-rate rules, and the upkeep of the rows.
 
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";

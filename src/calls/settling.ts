@@ -1,4 +1,4 @@
-// Ends a hold. If Redis fails, that is logged and does not change what the caller receives.
+// Ends a hold. A failure of Redis is logged and does not change the caller's reply.
 
 import type { Hold, Outcome, Settlement } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";

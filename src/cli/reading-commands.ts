@@ -1,5 +1,5 @@
 // Prints the readings of the console's pages: overview, usage, request log, receipts and ledger.
-// With --json it prints the console's reply.
+// With --json a command prints the console's reply.
 
 import { findAccount } from "../accounts/administration.ts";
 import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";

@@ -1,5 +1,5 @@
-// The languages in which people read pages and mails, and the choice among them: what somebody
-// chose in a page before what their browser asks for (D-817).
+// The languages in which people read pages and mails, and the choice among them: a person's choice
+// in a page before the languages of the browser (D-817).
 
 interface LanguageRow {
   /** The name of the language in the language itself. */
@@ -8,7 +8,10 @@ interface LanguageRow {
   readonly locale: string;
 }
 
-/** By their tags (BCP 47). A row needs catalogues of texts, which the compiler asks for. */
+/**
+ * The languages by their tags (BCP 47). A row needs catalogues of texts, which the compiler asks
+ * for.
+ */
 export const LANGUAGES = {
   en: { name: "English", locale: "en-GB" },
   de: { name: "Deutsch", locale: "de-DE" },
@@ -22,7 +25,7 @@ export type OfferedLanguages = readonly [Language, ...Language[]];
 
 export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as readonly Language[];
 
-/** All of them, as an installation offers them that chooses none. */
+/** All languages, as an installation that chooses none offers them. */
 export const ALL_LANGUAGES: OfferedLanguages = ["en", "de", "zh-Hans"];
 
 /** The cookie with the language that somebody chose in a page. Pages of ours write it, too. */

@@ -36,7 +36,7 @@ export interface ProviderPayment {
   readonly topUpId: string | null;
   /** The order, by the metadata of the payment; null for a payment without such metadata. */
   readonly order: ProviderOrder | null;
-  /** When it was paid; null before. */
+  /** When the payment was made; null before. */
   readonly paidAt: Date | null;
   /** The amount that was or will be returned to the payer, without failed refunds. */
   readonly refunded: NanoUsd;

@@ -56,7 +56,7 @@ export const ReceiptLine = {
 
 type Line = WireOf<typeof ReceiptLine>;
 
-/** A part of a call with its price: what ReceiptLine shows, before it is made text. */
+/** A part of a call with its price: the values of a ReceiptLine before they are texts. */
 export interface PricedPart {
   readonly what: string;
   readonly units: number;

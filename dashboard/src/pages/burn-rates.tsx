@@ -1,4 +1,5 @@
-// The burn-rate rules of an account: what they do to its keys now, and the dialog of a new one.
+// The burn-rate rules of an account, their measures against its keys now, and the dialog of a new
+// rule.
 
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -231,7 +231,7 @@ interface CreditNoteOrder {
   readonly metadata: Fields;
 }
 
-/** A credit note of refunds that were made. @throws SandboxRefusal above what the invoice has */
+/** A credit note of made refunds. @throws SandboxRefusal above the amount of the invoice */
 export function createCreditNote(
   desk: Desk,
   { invoice, amount, refunds, metadata }: CreditNoteOrder,

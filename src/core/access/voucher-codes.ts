@@ -21,9 +21,8 @@ export function newVoucherCode(random: RandomBytes): string {
 }
 
 /**
- * A code as it was made, from what a person typed: case, spaces and hyphens do not count, and
- * digits that no code has are the letters that they look like. Null for a text that cannot be a
- * code.
+ * A code as it was made, from a person's typing: case, spaces and hyphens do not count, and digits
+ * that no code has are the letters that they look like. Null for a text that cannot be a code.
  */
 export function plainCode(typed: string): string | null {
   const code = typed
@@ -36,7 +35,7 @@ export function plainCode(typed: string): string | null {
 }
 
 /**
- * The link that brings a code to the billing page of whoever opens it. No server sees what is
+ * The link that brings a code to the billing page of whoever opens it. No server sees the part
  * behind the `#` (D-915).
  */
 export function voucherLink(consoleOrigin: string, code: string): string {

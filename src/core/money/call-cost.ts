@@ -49,9 +49,9 @@ export interface Reach {
   /** The tier that it asks for. The provider may serve it as `standard` too. */
   readonly tier: Tier;
   readonly speed: Speed;
-  /** True if its prompt has images or audio. */
+  /** True if the prompt has images or audio. */
   readonly hasMedia: boolean;
-  /** True if it can write to a cache for longer than 30 minutes. */
+  /** True if the call can write to a cache for longer than 30 minutes. */
   readonly hasLongWrites: boolean;
   /** The most calls of each tool of the provider. */
   readonly fees?: FeeCounts;
@@ -293,7 +293,10 @@ export function feeUnits(
   return billed;
 }
 
-/** The hold prices that were made for a model, by the object that says what a request reaches. */
+/**
+ * The hold prices that were made for a model, by the object with the price rows that a request can
+ * reach.
+ */
 const holds = new WeakMap<Prices, WeakMap<Reach, HoldPrices>>();
 
 function holdPricesFor(prices: Prices, reach: Reach): HoldPrices {

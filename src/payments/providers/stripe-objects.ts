@@ -68,7 +68,7 @@ function amountIn(text: string | undefined): NanoUsd | null {
     const amount = text === undefined ? null : usd(text);
     return amount === null || amount < ZERO ? null : amount;
   } catch {
-    // Somebody changed it at the provider.
+    // Somebody changed the metadata at the provider.
     return null;
   }
 }

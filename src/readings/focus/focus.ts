@@ -31,8 +31,8 @@ interface FocusPage {
 }
 
 /**
- * The file, a day at a time: the head first. Of the running month it has what the ledger has by
- * then.
+ * The file, a day at a time: the head first. Of the running month it has the charges of the ledger
+ * by then.
  * @throws ApiError if `month` is no month, or has not begun
  */
 export function focusPages(
@@ -111,7 +111,9 @@ async function* callsOfDay(
   }
 }
 
-/** The charge of a call by its parts, rounded down; the first one has what rounding up added. */
+/**
+ * The charge of a call by its parts, rounded down; the first part includes the rounding of the sum.
+ */
 function divided(cost: bigint, parts: readonly PricedPart[]) {
   const whole = parts.map((part) => ({
     part,

@@ -145,7 +145,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     this.#parts.interruption.clientGone();
   }
 
-  /** Tells the client now and then that the model thinks. False if it is not time for that. */
+  /** Tells the client now and then that the model thinks. False before the next time to do so. */
   #keepAlive(): boolean {
     const nowMs = this.#deps.clock.monotonicMs();
     if (nowMs - this.#deliveredMs < KEEP_ALIVE_MS) return false;
@@ -172,7 +172,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     this.#taker?.take({ kind: "deltas", deltas, fingerprint });
   }
 
-  /** Delivers the last event once the call is settled. After it the stream only ends. */
+  /** Delivers the last event once the call is settled. After this event the stream only ends. */
   #conclude(lastEvent: Promise<StreamEvent | null>): void {
     this.#isOver = true;
     lastEvent.then(

@@ -1,4 +1,4 @@
-// The model and the route that served a call, what it costs, and what the log says of it.
+// The model and the route that served a call, the cost of the call, and its fields in the log.
 
 import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
 import {
@@ -100,8 +100,8 @@ export interface ChargedUsage {
 }
 
 /**
- * For the log: the model and its prices, if another one was asked first; the route, and what it
- * costs there, by the provider's own word if it named a price.
+ * For the log: the model and its prices, if another one was asked first; the route, and the cost
+ * there, by the provider's own word if it named a price.
  */
 export function servedOutcome(served: ServedBy & PricedCall, charged: ChargedUsage): ServedOutcome {
   const { model, tried, route } = served;

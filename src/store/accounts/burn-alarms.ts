@@ -1,5 +1,5 @@
 // Finds keys that spend fast, from the sums of `month_spend` that the flush keeps anyway, and
-// stores what the rules found. A sample is taken at each check, so nothing is written on the way
+// stores the alarms of the rules. A sample is taken at each check, so nothing is written on the way
 // of a call (D-885).
 
 import { and, desc, eq, isNotNull, isNull, lt, lte, type SQL } from "drizzle-orm";
@@ -26,7 +26,7 @@ import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
 export const GAP_MS = 30 * SECOND_MS;
 /** The usual spending is that of the quarters of an hour with spending, from so long ago... */
 const USUAL_FROM_MS = 7 * DAY_MS;
-/** ... to so long ago, which leaves out what may be the breach itself. */
+/** ... to so long ago, which leaves out the time of the breach itself. */
 const USUAL_TO_MS = HOUR_MS;
 /** With fewer such quarters the usual is not known. */
 const USUAL_QUARTERS_MIN = 8;
@@ -56,9 +56,9 @@ interface Sampling {
 }
 
 /**
- * Samples what the keys with rules have spent. Samples of other keys go, and of those whose charges
- * are late: what a key spends while nobody sees it is not found at once when somebody does (D-885).
- * A worker without rules of the operator keeps the samples of those that have some (D-990).
+ * Samples the spending of the keys with rules. Samples of other keys go, and of those whose charges
+ * are late: spending that nobody sees when it is made is not found at once later (D-885). A worker
+ * without rules of the operator keeps the samples of those that have some (D-990).
  */
 export async function sampleSpending(
   { sql }: Database,
@@ -104,7 +104,7 @@ export async function sampleSpending(
 /**
  * The spending of each key since the window began, as SQL. The window begins at the last check that
  * is five minutes old. After a gap, in which nobody checked, it begins at the first check of now:
- * what was spent in the gap may have taken an hour.
+ * the spending of the gap may have taken an hour.
  */
 function spendingOf({ sql }: Database, now: Date) {
   const begin = new Date(now.getTime() - BURN_WINDOW_MS).toISOString();

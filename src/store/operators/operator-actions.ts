@@ -101,7 +101,7 @@ export async function endAction(
 }
 
 export interface TrailQuestion {
-  /** Only those about this account; null for all. */
+  /** Only actions about this account; null for all. */
   readonly account: number | null;
   readonly before: number | null;
   readonly count: number;

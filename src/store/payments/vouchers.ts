@@ -28,7 +28,7 @@ export interface NewVouchers {
 }
 
 export interface VoucherBatch {
-  /** That of its first code, which counts up from batch to batch. */
+  /** The number of the batch's first code, which counts up from batch to batch. */
   readonly number: number;
   readonly batch: string;
   readonly codes: number;
@@ -113,7 +113,7 @@ export async function listBatches(
   return rows.map((row) => ({ ...row, amount: nano(row.amount) }));
 }
 
-/** Ends the codes of a batch; returns how many ended now. What was redeemed stays. */
+/** Ends the codes of a batch; returns the number that ended now. Redeemed credit stays. */
 export async function endBatch(
   { db }: Database,
   { batch, now, also }: { readonly batch: string; readonly now: Date; readonly also?: AlsoHere },

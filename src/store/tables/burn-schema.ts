@@ -1,5 +1,5 @@
-// The tables of burn-rate rules: the rules of accounts, what their keys had spent at some times,
-// and what the rules found.
+// The tables of burn-rate rules: the rules of accounts, samples of the spending of their keys, and
+// the alarms.
 
 import { sql } from "drizzle-orm";
 import {
@@ -87,9 +87,9 @@ export const burnAlarms = pgTable(
     spent: money("spent").notNull(),
     threshold: money("threshold").notNull(),
     at: at("at").notNull(),
-    /** When its measure ends by itself; null for an alert. */
+    /** When the measure ends by itself; null for an alert. */
     endsAt: at("ends_at"),
-    /** When its measure has ended; null while it lasts. */
+    /** When the measure has ended; null while it lasts. */
     endedAt: at("ended_at"),
     /** When the rule could fire again for the key; null until then. */
     overAt: at("over_at"),

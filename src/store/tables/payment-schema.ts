@@ -285,7 +285,7 @@ export const autoTopUps = pgTable(
       .references(() => savedCards.number),
     consentVersion: text("consent_version").notNull(),
     consentAt: at("consent_at").notNull(),
-    /** Why it is paused. */
+    /** Why automatic top-ups are paused. */
     reason: text("reason"),
     changedAt: at("changed_at").notNull(),
   },

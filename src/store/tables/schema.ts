@@ -210,7 +210,7 @@ export const rejectedEntries = pgTable(
     reason: text("reason").notNull(),
     /** The entry's bytes in the stream. */
     content: bytea("content").notNull(),
-    /** True if its ledger row is written, whether or not its log row is. */
+    /** True if the entry's ledger row is written, whether or not the log row is. */
     ledgerWritten: boolean("ledger_written").notNull().default(false),
     rejectedAt: at("rejected_at").notNull().defaultNow(),
     /** When `farebox journal rejected --retry` wrote the entry. */

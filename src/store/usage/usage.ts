@@ -105,7 +105,8 @@ export async function readUsage({ sql }: Database, question: UsageQuestion): Pro
   const parameters = new Parameters();
   const cells = isOfDays(question.borders) ? cellsOfDays : cellsOfSource;
   const text = statement(cells(parameters, question, groupSql(parameters, question)));
-  // Planned with its values each time: a plan for any values reads a year in many seconds.
+  // The statement is planned with its values each time: a plan for any values reads a year in many
+  // seconds.
   const rows = await sql.unsafe(text, parameters.values, { prepare: false });
   return rows.map((row) => {
     const latencies = new LatencyCounts();

@@ -8,7 +8,7 @@ export interface ListedReceiver {
   readonly account: string;
   readonly url: string;
   readonly events: readonly string[];
-  /** Null while it gets events. */
+  /** Null while the receiver gets events. */
   readonly disabled: DisabledReason | null;
   readonly disabledAt: Date | null;
   readonly failingSince: Date | null;

@@ -1,5 +1,5 @@
-// Tries each part of a request at each door with each form of server, and compares what became of
-// it with the table of docs/providers.md: this file is where that table comes from.
+// Tries each part of a request at each door with each form of server, and compares the outcome with
+// the table of docs/providers.md, which this file wrote.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -64,7 +64,7 @@ interface Door {
   readonly path: string;
   /** The fields of every body. */
   readonly base: object;
-  /** By the name of the row: what is added to the body. */
+  /** By the name of the row: the fields that are added to the body. */
   readonly features: Readonly<Record<string, object>>;
 }
 
@@ -198,7 +198,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   },
 };
 
-/** What the request of a server has of each part, in whatever form; by the name of the row. */
+/** The form of each part in the request of a server, by the name of the row. */
 const MARKS: Readonly<Record<string, RegExp>> = {
   text: /Fare\?/,
   stream: /"stream":true|\/converse-stream|:streamGenerateContent/,
@@ -262,7 +262,7 @@ function markOf(name: string): RegExp {
   return mark;
 }
 
-/** What became of a part of a request. Throws if it is said to be served, but was not sent. */
+/** The fate of a part of a request. Throws if it is said to be served, but was not sent. */
 async function fateOf(door: Door, name: string, to: string): Promise<string> {
   const { wire } = SERVERS[to] ?? SERVERS.Chat ?? {};
   if (wire === undefined) throw new Error(`There is no server ${to}`);

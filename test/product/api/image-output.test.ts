@@ -1,5 +1,6 @@
-// Models that give images: what their servers are asked for, what callers of each door get and pay,
-// and which doors refuse such a model. Servers write OpenRouter's form and Gemini's, over HTTP.
+// Models that give images: the requests to their servers, the replies and costs for callers of each
+// door, and which doors refuse such a model. Servers write OpenRouter's form and Gemini's, over
+// HTTP.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { pricesOf } from "../../../src/core/money/call-cost.ts";

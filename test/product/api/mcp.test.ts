@@ -1,4 +1,4 @@
-// Tests /mcp with the official clients: what is listed, what a tool's call costs, and refusals.
+// Tests /mcp with the official clients: the list of tools, the cost of a tool's call, and refusals.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Client as NewClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -30,7 +30,7 @@ interface ToolResult {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** What both clients can do. */
+/** The abilities of both clients. */
 interface AnyClient {
   tools(): Promise<readonly { readonly name: string; readonly description?: string | undefined }[]>;
   call(name: string, args?: Record<string, unknown>): Promise<ToolResult>;

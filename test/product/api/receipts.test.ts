@@ -1,4 +1,4 @@
-// Tests of signed receipts: what they say, that they are verified without us, and that they stay.
+// Tests of signed receipts: their claims, that they are verified without us, and that they stay.
 
 import { describe, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";

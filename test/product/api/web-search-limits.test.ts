@@ -1,5 +1,5 @@
-// The limits of a response whose model searches: what a caller's cap, an output limit, a pause or
-// other calls do between its rounds, and what the model and the caller learn of that.
+// The limits of a response whose model searches: the effects of a caller's cap, an output limit, a
+// pause or other calls between its rounds, and how the model and the caller learn of them.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";

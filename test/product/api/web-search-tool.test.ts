@@ -415,7 +415,7 @@ describe("what fails is not charged:", () => {
         .then((answer) => answer.text())
         .catch(() => "");
       await until(() => gate.arrivals === 1, "the second round was asked for");
-      // If this process died now, the sweep would charge what was found.
+      // If this process died now, the sweep would charge the searches so far.
       await api.saveCosts();
       await api.renewLeases();
       const held = await api.holdRecords(account);

@@ -1,5 +1,5 @@
-// Tests in a real browser what a customer does with a voucher, by its link and by hand, and where a
-// company finds its invoice.
+// Tests in a real browser the ways of a customer with a voucher, by its link and by hand, and where
+// a company finds its invoice.
 
 import { describe, expect, test } from "bun:test";
 import type { Request } from "playwright-core";

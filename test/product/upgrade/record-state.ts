@@ -1,4 +1,4 @@
-// Records what a release leaves in its stores, from its code in the history of git:
+// Records the data that a release leaves in its stores, from its code in the history of git:
 //
 //   npm run record-state -- NAME [REF]
 //

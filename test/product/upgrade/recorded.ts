@@ -1,4 +1,4 @@
-// The files with what releases left in their stores, one for each release.
+// The files with the stores that releases left, one for each release.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import type { StoreState } from "./store-state.ts";
 const FOLDER = join(import.meta.dir, "states");
 const SUFFIX = ".json.gz";
 
-/** What a release left, and what must become of it. */
+/** The stores that a release left, and their state after the upgrade. */
 export interface Recorded {
   /** The tag or commit whose code wrote it. */
   readonly ref: string;
   /** The secrets with which it was written. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly account: { readonly id: string; readonly key: string };
-  /** What the account had before its first call, in nano-USD. */
+  /** The balance of the account before its first call, in nano-USD. */
   readonly credit: string;
   /** The calls that were answered whole, by the id of the request, with their cost in nano-USD. */
   readonly calls: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
-// Tests burn-rate rules: whom they find, once for each breach, and what they do to a key.
+// Tests burn-rate rules: the keys that they find, once for each breach, and their measures against
+// a key.
 
 import { beforeEach, expect, test } from "bun:test";
 import { resumeKey } from "../../../src/accounts/burn-rates.ts";

@@ -1,4 +1,4 @@
-// The log of deliveries: what was sent to the webhooks of an account, and what they answered.
+// The log of deliveries: the events for the webhooks of an account, and the answers of these.
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

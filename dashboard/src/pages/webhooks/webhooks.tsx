@@ -1,4 +1,4 @@
-// Webhooks: added, tested, changed, and the log of what was sent to them.
+// Webhooks: added, tested, changed, and the log of their deliveries.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

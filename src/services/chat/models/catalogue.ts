@@ -186,7 +186,7 @@ export interface Quirks {
    * the field; left out: `sets` has it, or no name is sent (D-657).
    */
   readonly standardTier?: string;
-  /** False if it sends the usage of streams unasked, and refuses `stream_options`. */
+  /** False if the provider sends the usage of streams unasked, and refuses `stream_options`. */
   readonly takesStreamOptions: boolean;
 }
 
@@ -212,11 +212,11 @@ export interface ProviderIdentifiers {
 /** The provider's support of images and PDFs. */
 export interface ProviderMedia {
   readonly kinds: readonly MediaKind[];
-  /** True if its own cloud fetches images from addresses (D-644). */
+  /** True if the provider's own cloud fetches images from addresses (D-644). */
   readonly fetchesAddresses: boolean;
   /** True if the name of a model there says by which rule it counts an image. */
   readonly hasKnownRules: boolean;
-  /** True if its models can give images. */
+  /** True if models of the provider can give images. */
   readonly givesImages?: true;
 }
 
@@ -242,7 +242,7 @@ export interface ProviderEntry {
   readonly cloud?: CloudAccess;
   /** Its differences from other servers of OpenAI's form; left out or null: not known. */
   readonly quirks?: Quirks | null;
-  /** Left out if it gets no identifiers of callers. */
+  /** Left out if the provider gets no identifiers of callers. */
   readonly identifiers?: ProviderIdentifiers;
   /** Left out for a provider that takes only text. */
   readonly media?: ProviderMedia;
@@ -256,12 +256,12 @@ export interface ProviderEntry {
 export interface AutoTerms {
   /** From 0 to 100, as the operator rates it. */
   readonly quality: number;
-  /** True if it can call tools. */
+  /** True if the model can call tools. */
   readonly tools: boolean;
   /** The shortest and the longest prompt that it is chosen for, in estimated tokens. */
   readonly promptTokensMin: number;
   readonly promptTokensMax: number;
-  /** True if it is never chosen. */
+  /** True if the model is never chosen. */
   readonly excluded: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface ProviderPreset {
   /** Null if every operator has another one. */
   readonly baseUrl: string | null;
   readonly maxTokensField: ProviderEntry["maxTokensField"];
-  /** Null if nothing is known: then the server gets what every server gets. */
+  /** Null if nothing is known: then the server gets the fields that every server gets. */
   readonly quirks: Quirks | null;
   /** `key`: it answers nothing without one; `cloud`: it has credentials of its own kind. */
   readonly credentials: "none" | "key" | "cloud";

@@ -27,7 +27,7 @@ export interface UpstreamCall extends RefusedCall {
 }
 
 export interface Protocol extends Exchange {
-  /** Pass through what callers send in a form that the servers speak (D-685). */
+  /** Pass a caller's body through to servers that speak its form (D-685). */
   readonly own?: readonly OwnProtocol[];
 }
 

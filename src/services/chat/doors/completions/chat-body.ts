@@ -30,7 +30,7 @@ const TOKEN_ID = "^(?:\\d{1,9}|__proto__)$";
 const ALTERNATIVES_MAX = 20;
 /** The most log probabilities of a reply that is not streamed (D-173). */
 export const LOGPROBS_MAX = 100_000;
-/** Some servers put what a model has thought so far into the id, and need it again. */
+/** Some servers put the thoughts of a model into the id, and need the id again. */
 const TOOL_CALL_ID_CHARACTERS_MAX = 16_384;
 
 const toolName = shortText(64);

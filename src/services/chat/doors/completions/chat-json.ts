@@ -106,7 +106,7 @@ export class ChatFrames extends StreamFrames {
     const svc = lineOf(chatSvc(this.#meta, settlement));
     const bill = `],"usage":${usage},"svc":${svc}}\n\n${DONE_FRAME}`;
     if (!this.#meta.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
-    // The finish_reason was sent when it arrived. If none arrived, it is sent now.
+    // The finish_reason was sent when it arrived. If none arrived, one is sent now.
     const finish = this.#hasSentFinish ? "" : this.#frame(finishChoice(this.#finish));
     return `${finish}${this.#head}${bill}`;
   }

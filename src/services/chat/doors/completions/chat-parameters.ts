@@ -111,12 +111,12 @@ export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
   );
 }
 
-/** Text is what a request has without the parameter. */
+/** A request without the parameter asks for text. */
 function withImages(kinds: Given<"modalities">): readonly string[] | undefined {
   return kinds.includes("image") ? kinds : undefined;
 }
 
-/** The standard tier is what a request has without the parameter. */
+/** A request without the parameter is of the standard tier. */
 function chosenTier(tier: Given<"service_tier">): string | undefined {
   return tier === "auto" || tier === "default" ? undefined : tier;
 }

@@ -102,7 +102,7 @@ export const model = openEndpoint({
   reply: Type.Union([Model, AnthropicModel]),
   errors: ["model_not_found"],
   examples: [
-    // As it goes out: a price is an object that writes itself as a number.
+    // The reply as it goes out: a price is an object that writes itself as a number.
     {
       summary: "A model",
       params: { id: guideModel.id },

@@ -199,8 +199,8 @@ interface Bill {
 }
 
 /**
- * The usage to charge: the server's, unless it names none, contradicts itself, or exceeds what the
- * input can have.
+ * The usage to charge: the server's, unless it names none, contradicts itself, or exceeds the bound
+ * of the input.
  */
 async function billOf<Result>(
   counting: Counting,

@@ -35,7 +35,7 @@ type Context = EndpointContext<ChatDeps>;
 
 /** A whole response. */
 export interface SettledResponse extends Settled<string> {
-  /** True if it tells of a failure after the first round. */
+  /** True if the reply tells of a failure after the first round. */
   readonly isFailure?: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function completeSearching(
     if (rounds.hasLeft) throw clientLeft();
     const { charged } = rounds.total.settlement;
     if (charged === ZERO) throw error;
-    // The calls before are charged, so the caller gets what they came to.
+    // The calls before are charged, so the caller gets their output.
     return { reply: writer.failed(rounds.reasonOf(error)), charged, isFailure: true };
   }
   await rounds.end();

@@ -191,7 +191,7 @@ export class SearchRounds {
     }
   }
 
-  /** Makes a search. What the model is told of a failure is in the result, too. */
+  /** Makes a search. The result of a failed one has the words for the model. */
   async search({ function: { arguments: args } }: ToolCall): Promise<Searched> {
     const query = queryIn(args);
     if (query === null) return failed("", "the arguments must be JSON with the text query");
@@ -239,7 +239,10 @@ export class SearchRounds {
     };
   }
 
-  /** The current round is asked for anew, as a call of its own. Throws what forbids it by now. */
+  /**
+   * The current round is asked for anew, as a call of its own. Throws the error that forbids the
+   * call by now.
+   */
   again(): void {
     this.#checkTime();
     this.#checkPauses();
@@ -257,7 +260,9 @@ export class SearchRounds {
     return await afterOthers(run, { clock, signal: this.signal, again });
   }
 
-  /** The error that ends the response. It names the caller's cap, not what is left of it. */
+  /**
+   * The error that ends the response. The error names the caller's cap, not the rest of the cap.
+   */
   reasonOf(thrown: unknown): ApiError {
     const error = toApiError(thrown);
     const { maxCost } = this.#context.call;
