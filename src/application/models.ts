@@ -2,9 +2,9 @@ import { withoutCost } from "../calls/account.ts";
 import { type ModelPatterns, mayCallModel } from "../core/access/key-limits.ts";
 import { firstRow } from "../core/money/call-cost.ts";
 import { pricePerUnit } from "../core/money/money.ts";
-import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import { endpoint } from "../http/endpoint.ts";
 import { named, Type, text, whole } from "../http/schema.ts";
-import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import type { ChatContext, ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
 import { isPaused } from "../services/chat/doors/completions/chat-request.ts";
 import {
   anthropicEntry,
@@ -101,7 +101,7 @@ export const applicationModels = endpoint({
   reply: Type.Union([listOf("ApplicationModelList", ApplicationModel), AnthropicApplicationList]),
   errors: ["invalid_parameter"],
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
-  prepare: (_, { deps, request }: EndpointContext<ChatDeps>) => void listJson(deps, request, null),
+  prepare: (_, { deps, request }: ChatContext) => void listJson(deps, request, null),
   run: ({ deps, call, request }) =>
     withoutCost(deps.calls, call, {
       service: "models",
@@ -128,7 +128,7 @@ export const applicationModel = endpoint({
   reply: Type.Union([ApplicationModel, AnthropicApplicationModel]),
   errors: ["model_not_found"],
   examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
-  prepare(_, { deps, request, params: { id = "" } }: EndpointContext<ChatDeps>) {
+  prepare(_, { deps, request, params: { id = "" } }: ChatContext) {
     const asked = { id, isAnthropics: isAnthropics(request) };
     oneJson(deps, asked, null);
     return asked;

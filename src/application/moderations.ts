@@ -1,7 +1,7 @@
 import { VECTORS } from "../core/access/limits.ts";
 import { jsonBody } from "../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { ChatContext } from "../services/chat/doors/completions/answer-chat.ts";
 import {
   answerModeration,
   MODERATIONS_DESCRIPTION,
@@ -28,7 +28,7 @@ export const applicationModeration = endpoint({
   errors: ["not_found", "model_not_found", "model_unavailable", "upstream_unreachable"],
   examples: moderationsExamples(),
   mistakenFor: ["/api/moderations"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) => prepareModeration(context, fields),
+  prepare: (fields, context: ChatContext) => prepareModeration(context, fields),
   run: runModeration,
   answer: answerModeration,
 });

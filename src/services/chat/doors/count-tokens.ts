@@ -4,14 +4,11 @@ import { takeHold } from "../../../calls/admission.ts";
 import { NO_COST, outcomeOf } from "../../../calls/call.ts";
 import { giveBack, release } from "../../../calls/settling.ts";
 import { OK } from "../../../core/errors.ts";
-import type { EndpointContext } from "../../../http/endpoint.ts";
 import { mediaTokens, modelsTaking } from "../media/model-media.ts";
 import { modelNamed } from "../models/catalogue.ts";
 import type { ChatRequest } from "../protocols/provider.ts";
 import { promptTokensMax } from "../tokens/tokens.ts";
-import type { ChatDeps, ChooseModels } from "./completions/answer-chat.ts";
-
-type Context = EndpointContext<ChatDeps>;
+import type { ChatContext, ChooseModels } from "./completions/answer-chat.ts";
 
 /** A request without the body beside it, as a count needs it. */
 export type CountedRequest = Omit<ChatRequest, "own">;
@@ -34,7 +31,7 @@ export interface Count {
  * take its media.
  */
 export function prepareCount(
-  context: Context,
+  context: ChatContext,
   { model, request }: Conversation,
   choose: ChooseModels,
 ): Count {
@@ -46,7 +43,7 @@ export function prepareCount(
 }
 
 /** The tokens of the conversation. */
-export async function runCount(context: Context, count: Count): Promise<number> {
+export async function runCount(context: ChatContext, count: Count): Promise<number> {
   const { deps, call, model } = context;
   const terms = { scope: "models", service: "models", model, ...NO_COST } as const;
   const hold = await takeHold(deps.calls, call, terms);
@@ -64,7 +61,7 @@ const BYTES_A_TOKEN = 4;
 
 /** The tokens of the text of a prompt by our own tokenizer, or about as many. */
 export async function promptTokens(
-  { deps, call }: Context,
+  { deps, call }: ChatContext,
   request: CountedRequest,
 ): Promise<number> {
   const { accountId } = call.identity;

@@ -39,9 +39,12 @@ export interface ChatDeps extends FrameDeps {
   readonly toolSearch: OfferToolSearch;
 }
 
+/** The context of an endpoint that chats, or calls a model in another way. */
+export type ChatContext = EndpointContext<ChatDeps>;
+
 /** Chooses the models for a request. Throws an ApiError if no model can serve it. */
 export type ChooseModels = (
-  context: EndpointContext<ChatDeps>,
+  context: ChatContext,
   request: ChatRequest,
   wanted: WantedModel,
 ) => ChosenModels;
@@ -54,7 +57,7 @@ interface WantedModel {
 
 /** Builds the call of a body. */
 export function prepareChat(
-  context: EndpointContext<ChatDeps>,
+  context: ChatContext,
   fields: ChatFields,
   choose: ChooseModels,
 ): CompletionCall {
@@ -81,7 +84,7 @@ export function chatBytesMax({ catalogue }: ChatDeps): number {
 }
 
 /** Throws if a body has too many bytes besides its images and files. */
-function checkTextBytes({ bodyBytes }: EndpointContext<ChatDeps>, { media }: ChatRequest): void {
+function checkTextBytes({ bodyBytes }: ChatContext, { media }: ChatRequest): void {
   if (bodyBytes - mediaBytes(media) <= CHAT.bodyBytesMax) return;
   const rest = media === undefined ? "" : " besides its images and files";
   throw bodyTooLarge(CHAT.bodyBytesMax, rest);
@@ -89,7 +92,7 @@ function checkTextBytes({ bodyBytes }: EndpointContext<ChatDeps>, { media }: Cha
 
 /** Runs a call, whole or streamed. */
 export function runChat(
-  context: EndpointContext<ChatDeps>,
+  context: ChatContext,
   chat: CompletionCall,
 ): Promise<Settled<string> | ChatStream> {
   const { deps, call } = context;
@@ -99,7 +102,7 @@ export function runChat(
 
 /** Runs a call whose whole reply this function writes. */
 export function completeAs(
-  context: EndpointContext<ChatDeps>,
+  context: ChatContext,
   chat: CompletionCall,
   write: typeof completionJson,
 ): Promise<Settled<string>> {
@@ -115,7 +118,7 @@ export function completeAs(
 
 /** The answer to the caller: a whole reply, or a stream that has begun. */
 export function answerChat(
-  context: EndpointContext<ChatDeps>,
+  context: ChatContext,
   chat: CompletionCall,
   result: Settled<string> | ChatStream,
 ): Answer {
@@ -127,7 +130,7 @@ export function answerChat(
 
 /** The parts of a reply that come from its call. */
 export function metaOf(
-  { deps, call }: EndpointContext<ChatDeps>,
+  { deps, call }: ChatContext,
   { hasUsageFrame, unknown, svcMembers }: CompletionCall,
   served: ServedBy,
 ): CompletionMeta {

@@ -3,13 +3,12 @@
 import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
-import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { modelsOfText } from "../../media/model-images.ts";
 import { mediaTokens, modelsTaking } from "../../media/model-media.ts";
 import { modelNamed } from "../../models/catalogue.ts";
-import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
+import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
 import { promptTokens } from "../count-tokens.ts";
 import { type DoorCall, metaOf } from "../door-meta.ts";
 import { withSession } from "../session-header.ts";
@@ -18,11 +17,9 @@ import { betasIn } from "./messages-fields.ts";
 import { MessagesFrames, messageJson } from "./messages-json.ts";
 import { ignoredFields, toMessagesRequest, withThinking } from "./messages-request.ts";
 
-type Context = EndpointContext<ChatDeps>;
-
 /** Builds the call of a body. */
 export function prepareMessages(
-  context: Context,
+  context: ChatContext,
   fields: MessagesFields,
   choose: ChooseModels,
 ): DoorCall {
@@ -46,7 +43,7 @@ export function prepareMessages(
 
 /** Runs a call, whole or streamed. */
 export function runMessages(
-  context: Context,
+  context: ChatContext,
   message: DoorCall,
 ): Promise<Settled<string> | ChatStream> {
   const { deps, call } = context;
@@ -66,7 +63,7 @@ export function runMessages(
 
 /** The answer to the caller: a whole reply, or a stream that has begun. */
 export function answerMessages(
-  context: Context,
+  context: ChatContext,
   message: DoorCall,
   result: Settled<string> | ChatStream,
 ): Answer {

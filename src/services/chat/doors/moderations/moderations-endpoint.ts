@@ -11,7 +11,7 @@ import { isObject, type Json } from "../../../../core/text/json.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import { PlainCost } from "../../../../http/reply-schema.ts";
 import {
   anyObject,
@@ -26,11 +26,9 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { withinKey } from "../../allowed-models.ts";
 import { type ChatCatalogue, type ModelEntry, servedUse } from "../../models/catalogue.ts";
 import type { OtherCall } from "../../protocols/provider.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { ChatContext } from "../completions/answer-chat.ts";
 import { isPaused, modelFor } from "../completions/chat-request.ts";
 import { moderationsExamples } from "./moderations-examples.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 const INPUT_RULE = "must be a text, or an array of texts, or of texts and images";
 const nonEmpty = text({ minLength: 1, must: "must not be an empty text" });
@@ -91,7 +89,7 @@ export interface ModerationCall {
 }
 
 /** The call of a body. Throws `not_found` where no provider has moderations. */
-export function prepareModeration(context: Context, { model: id, input }: ModerationsFields) {
+export function prepareModeration(context: ChatContext, { model: id, input }: ModerationsFields) {
   const { pauses } = context.deps;
   const catalogue = context.deps.catalogue();
   const offered = moderatorsOf(catalogue);
@@ -140,7 +138,10 @@ function unreadable(): RouteFailure {
 }
 
 /** Runs a call, which counts as one request and costs nothing, however it ends. */
-export async function runModeration(context: Context, moderation: ModerationCall): Promise<Json> {
+export async function runModeration(
+  context: ChatContext,
+  moderation: ModerationCall,
+): Promise<Json> {
   if (moderation.models.length === 1) return await moderate(context, moderation);
   const { deps, call } = context;
   const run = (chosen: ModerationCall) => moderate(context, chosen);
@@ -148,7 +149,7 @@ export async function runModeration(context: Context, moderation: ModerationCall
 }
 
 async function moderate(
-  context: Context,
+  context: ChatContext,
   { models: [model], asked, chosenFor }: ModerationCall,
 ): Promise<Json> {
   const { deps, call } = context;
@@ -176,7 +177,7 @@ async function moderate(
 }
 
 /** The answer to the caller. */
-export function answerModeration(_: Context, __: ModerationCall, reply: Json): Answer {
+export function answerModeration(_: ChatContext, __: ModerationCall, reply: Json): Answer {
   return { json: JSON.stringify(reply) };
 }
 
@@ -200,7 +201,7 @@ export const moderations = endpoint({
   errors: ["not_found", "model_not_found", "model_unavailable", "upstream_unreachable"],
   examples: moderationsExamples(),
   mistakenFor: ["/moderations", "/v1/moderation"],
-  prepare: (fields, context: Context) => prepareModeration(context, fields),
+  prepare: (fields, context: ChatContext) => prepareModeration(context, fields),
   run: runModeration,
   answer: answerModeration,
 });

@@ -5,11 +5,10 @@ import { ApiError } from "../../../../core/errors.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
-import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import { defaultLimit, type OutputLimit } from "../../default-limit.ts";
-import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
+import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
 import type { EventSource } from "../stream-frames.ts";
 import { responseJson } from "./response-json.ts";
 import type { ResponsesFields } from "./responses-body.ts";
@@ -24,8 +23,6 @@ import { completeSearching, openSearching, type SettledResponse } from "./search
 import { type SearchPlan, searchPlan, withReason } from "./search/search-plan.ts";
 import { SearchRounds, searchRefusal } from "./search/search-rounds.ts";
 import type { SearchStreamEvent } from "./search/search-stream.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 /** The call that a body becomes. */
 export type PreparedResponse = PlainResponse | SearchingResponse;
@@ -47,7 +44,7 @@ interface SearchingResponse {
 
 /** Builds the call of a body. */
 export function prepareResponses(
-  context: Context,
+  context: ChatContext,
   fields: ResponsesFields,
   choose: ChooseModels,
 ): PreparedResponse {
@@ -68,7 +65,7 @@ export function prepareResponses(
 
 /** The call without search; null if the request forces one, for its body is in order otherwise. */
 function plainCall(
-  context: Context,
+  context: ChatContext,
   fields: ResponsesFields,
   choose: ChooseModels,
 ): ResponsesCall | null {
@@ -93,7 +90,10 @@ interface BegunStream extends AnsweredBy {
 type Result = SettledResponse | BegunStream;
 
 /** Runs a call, whole or streamed. */
-export async function runResponses(context: Context, prepared: PreparedResponse): Promise<Result> {
+export async function runResponses(
+  context: ChatContext,
+  prepared: PreparedResponse,
+): Promise<Result> {
   const { response } = prepared;
   if (prepared.kind === "plain") return await runPlain(context, response);
   const { plan, withoutSearch } = prepared;
@@ -105,7 +105,7 @@ export async function runResponses(context: Context, prepared: PreparedResponse)
   return await refuse(deps.calls, call, { scope: "models", service: "models", model, refusal });
 }
 
-async function runPlain(context: Context, response: ResponsesCall): Promise<Result> {
+async function runPlain(context: ChatContext, response: ResponsesCall): Promise<Result> {
   const { deps, call } = context;
   const isLimited = !isAbsent(response.fields.max_output_tokens);
   const limit = isLimited ? null : await defaultLimit(deps.calls, call, response);
@@ -126,7 +126,7 @@ async function runPlain(context: Context, response: ResponsesCall): Promise<Resu
 }
 
 async function runSearching(
-  context: Context,
+  context: ChatContext,
   response: ResponsesCall,
   plan: SearchPlan,
 ): Promise<Result> {
@@ -143,7 +143,7 @@ function withLimit(response: ResponsesCall, { tokens: maxTokens }: OutputLimit):
 }
 
 /** The answer to the caller: a whole reply, or a stream that has begun. */
-export function answerResponses(context: Context, _: PreparedResponse, result: Result): Answer {
+export function answerResponses(context: ChatContext, _: PreparedResponse, result: Result): Answer {
   if ("stream" in result) {
     const { stream, response } = result;
     return { events: new ResponsesFrames(stream, responseMeta(context, response, result)) };

@@ -8,7 +8,7 @@ import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import { openAiError } from "../../../../http/respond.ts";
 import { anyObject, named, type TSchema, Type, text, whole } from "../../../../http/schema.ts";
 import { completeChat } from "../../chat.ts";
@@ -19,7 +19,7 @@ import {
   type ModelEntry,
   modelNamed,
 } from "../../models/catalogue.ts";
-import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
+import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
 import { unixSeconds } from "../completions/chat-json.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
@@ -30,8 +30,6 @@ import { CompactBody, type CompactFields } from "./responses-body.ts";
 import { compactExample } from "./responses-examples.ts";
 import { Usage } from "./responses-reply.ts";
 import { toCompactRequest } from "./responses-request.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 function compactionOf<Svc extends TSchema>(svc: Svc) {
   return named("Compaction", {
@@ -57,7 +55,7 @@ const unknownFields = unknownFieldsOf(CompactBody);
 
 /** The call of a body. Throws `not_found` if no provider of the model can shorten. */
 export function prepareCompact(
-  context: Context,
+  context: ChatContext,
   fields: CompactFields,
   choose: ChooseModels,
 ): CompactCall {
@@ -112,7 +110,7 @@ function withCompaction(model: ModelEntry, catalogue: ChatCatalogue): ModelEntry
 }
 
 /** Runs a call. */
-export function runCompact(context: Context, compact: CompactCall): Promise<Settled<string>> {
+export function runCompact(context: ChatContext, compact: CompactCall): Promise<Settled<string>> {
   const { deps, call } = context;
   return completeChat(deps.calls, call, {
     chat: compact,
@@ -133,7 +131,7 @@ export function runCompact(context: Context, compact: CompactCall): Promise<Sett
 
 /** The answer to the caller. */
 export function answerCompact(
-  _: Context,
+  _: ChatContext,
   __: CompactCall,
   { reply, charged }: Settled<string>,
 ): Answer {
@@ -167,7 +165,7 @@ export const compact = endpoint({
   ],
   errorForm: openAiError,
   examples: [compactExample({})],
-  prepare: (fields, context: Context) => prepareCompact(context, fields, chooseNamed),
+  prepare: (fields, context: ChatContext) => prepareCompact(context, fields, chooseNamed),
   run: runCompact,
   answer: answerCompact,
 });

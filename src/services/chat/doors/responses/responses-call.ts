@@ -1,13 +1,12 @@
 // A call of the door for Responses, and the facts that its answer repeats.
 
-import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { type OutputLimit, sentLimit } from "../../default-limit.ts";
 import { asksForImages, modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
 import { modelNamed } from "../../models/catalogue.ts";
 import { modelsOfTier } from "../../request-tier.ts";
 import type { ServedBy } from "../../served-model.ts";
-import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
+import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
 import { unixSeconds } from "../completions/chat-json.ts";
 import { type DoorCall, metaOf } from "../door-meta.ts";
 import { withSession } from "../session-header.ts";
@@ -17,8 +16,6 @@ import type { ResponsesFields } from "./responses-body.ts";
 import { IMAGE_TOOL, toResponsesRequest, withImages, withReasoning } from "./responses-request.ts";
 import { SealReply } from "./sealed-reply.ts";
 
-type Context = EndpointContext<ChatDeps>;
-
 /** A call of this door, with the parts of the request that its answer repeats. */
 export interface ResponsesCall
   extends DoorCall,
@@ -26,7 +23,7 @@ export interface ResponsesCall
 
 /** The call of a body. Throws its refusal. */
 export function toResponsesCall(
-  context: Context,
+  context: ChatContext,
   fields: ResponsesFields,
   choose: ChooseModels,
 ): ResponsesCall {
@@ -67,7 +64,7 @@ export interface AnsweredBy {
 }
 
 export function responseMeta(
-  context: Context,
+  context: ChatContext,
   response: ResponsesCall,
   { served, limit, search }: AnsweredBy,
 ): ResponseMeta {

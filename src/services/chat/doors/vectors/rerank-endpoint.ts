@@ -6,7 +6,7 @@ import { isObject, type Json } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import {
   type Checked,
   named,
@@ -20,14 +20,12 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { cohere } from "../../usage/cohere.ts";
 import { type ReplyUsage, SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import { rerank as rerankUsage } from "../../usage/rerank.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { ChatContext } from "../completions/answer-chat.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 import { answerVectors } from "./embeddings-endpoint.ts";
 import { feeCount, runVectors, type VectorCall } from "./vector-call.ts";
 import { rerankExamples } from "./vector-examples.ts";
 import { chooseVectors, type SurfaceTerms, vectorSvc } from "./vector-request.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 /** The documents of a search unit, as Cohere bills it. */
 const UNIT_DOCUMENTS = 100;
@@ -108,7 +106,7 @@ const unknownFields = unknownFieldsOf(RerankBody);
 
 /** Builds the call of a body. */
 export function prepareRerank(
-  context: Context,
+  context: ChatContext,
   fields: RerankFields,
   terms: SurfaceTerms,
 ): RerankCall {
@@ -172,7 +170,7 @@ function unreadable(): RouteFailure {
 }
 
 /** Runs a call. */
-export function runRerank(context: Context, vector: RerankCall): Promise<Settled<string>> {
+export function runRerank(context: ChatContext, vector: RerankCall): Promise<Settled<string>> {
   const { deps, call } = context;
   const { model, svcMembers, ignored, documents, topN, returnsDocuments } = vector;
   return runVectors(deps.calls, call, {
@@ -218,7 +216,7 @@ export const rerank = endpoint({
   errors: ["model_not_found", "context_length_exceeded", "upstream_unreachable"],
   examples: rerankExamples({}),
   mistakenFor: ["/rerank", "/v2/rerank", "/v1/reranking"],
-  prepare: (fields, context: Context) => prepareRerank(context, fields, { svcMembers: null }),
+  prepare: (fields, context: ChatContext) => prepareRerank(context, fields, { svcMembers: null }),
   run: runRerank,
   answer: answerVectors,
 });

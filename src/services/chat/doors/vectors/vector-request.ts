@@ -4,16 +4,13 @@
 import type { Settlement } from "../../../../../actors/account.ts";
 import type { Json } from "../../../../core/text/json.ts";
 import { copyJson } from "../../../../http/body/checks.ts";
-import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { svcOf } from "../../../../http/svc.ts";
 import { type ModelEntry, modelNamed, type OtherUse } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { SvcMembers } from "../../served-model.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { ChatContext } from "../completions/answer-chat.ts";
 import { modelFor } from "../completions/chat-request.ts";
 import type { VectorCall } from "./vector-call.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 /** The terms of a surface. */
 export interface SurfaceTerms {
@@ -35,7 +32,7 @@ interface VectorFields extends Json {
 
 /** The model that a body names. Throws `model_not_found` or `model_unavailable`. */
 export function chooseVectors(
-  context: Context,
+  context: ChatContext,
   fields: VectorFields,
   { use, unknown }: { readonly use: OtherUse; readonly unknown: readonly string[] },
 ): ChosenVectors {
@@ -51,7 +48,7 @@ export function chooseVectors(
 
 /** The field `svc` of a reply. */
 export function vectorSvc(
-  { call }: Pick<Context, "call">,
+  { call }: Pick<ChatContext, "call">,
   {
     model,
     ignored,

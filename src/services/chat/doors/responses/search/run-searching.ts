@@ -6,12 +6,11 @@ import type { ApiError } from "../../../../../core/errors.ts";
 import { ZERO } from "../../../../../core/money/money.ts";
 import { isObject } from "../../../../../core/text/json.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
-import type { EndpointContext } from "../../../../../http/endpoint.ts";
 import { type CountedReply, completeChat, openChatStream } from "../../../chat.ts";
 import type { ChatStream } from "../../../chat-stream.ts";
 import { defaultLimit, type OutputLimit } from "../../../default-limit.ts";
 import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
-import type { ChatDeps } from "../../completions/answer-chat.ts";
+import type { ChatContext } from "../../completions/answer-chat.ts";
 import {
   endOf,
   eventsOfChoice,
@@ -31,8 +30,6 @@ import type { SearchRounds } from "./search-rounds.ts";
 import { SearchStream } from "./search-stream.ts";
 import type { Searched } from "./search-words.ts";
 
-type Context = EndpointContext<ChatDeps>;
-
 /** A whole response. */
 export interface SettledResponse extends Settled<string> {
   /** True if the reply tells of a failure after the first round. */
@@ -41,7 +38,7 @@ export interface SettledResponse extends Settled<string> {
 
 /** Opens the stream of the first round. */
 export async function openSearching(
-  context: Context,
+  context: ChatContext,
   response: ResponsesCall,
   rounds: SearchRounds,
 ): Promise<{ readonly stream: SearchStream; readonly limit: OutputLimit | null }> {
@@ -60,7 +57,7 @@ export async function openSearching(
 
 /** Runs all rounds. A failure before anything is charged is the refusal of the call. */
 export async function completeSearching(
-  context: Context,
+  context: ChatContext,
   response: ResponsesCall,
   rounds: SearchRounds,
 ): Promise<SettledResponse> {
@@ -85,7 +82,7 @@ interface Running {
 }
 
 async function runRounds(
-  context: Context,
+  context: ChatContext,
   writer: ResponseWriter,
   { response, rounds }: Running,
 ): Promise<void> {
@@ -117,7 +114,7 @@ interface CompletedRound {
   readonly settlement: Settlement;
 }
 
-async function completeRound({ deps }: Context, rounds: SearchRounds): Promise<CompletedRound> {
+async function completeRound({ deps }: ChatContext, rounds: SearchRounds): Promise<CompletedRound> {
   const { call, chat } = rounds.current;
   const written: CompletedRound[] = [];
   await completeChat(deps.calls, call, {
@@ -134,7 +131,7 @@ async function completeRound({ deps }: Context, rounds: SearchRounds): Promise<C
 
 /** The limit of the current round, where the caller leaves it to us. */
 async function limitRound(
-  { deps }: Context,
+  { deps }: ChatContext,
   { fields }: ResponsesCall,
   rounds: SearchRounds,
 ): Promise<OutputLimit | null> {
@@ -147,7 +144,7 @@ async function limitRound(
 
 /** Writes a response that is not streamed, from the replies of its rounds. */
 class ResponseWriter {
-  readonly #context: Context;
+  readonly #context: ChatContext;
   readonly #response: ResponsesCall;
   readonly #rounds: SearchRounds;
   #meta: ResponseMeta | null = null;
@@ -155,7 +152,7 @@ class ResponseWriter {
   #last: CountedReply | null = null;
   #isCut = false;
 
-  constructor(context: Context, response: ResponsesCall, rounds: SearchRounds) {
+  constructor(context: ChatContext, response: ResponsesCall, rounds: SearchRounds) {
     this.#context = context;
     this.#response = response;
     this.#rounds = rounds;

@@ -4,8 +4,7 @@
 import type { ToolSearch } from "../../../../../calls/tool-search.ts";
 import { ApiError } from "../../../../../core/errors.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
-import type { EndpointContext } from "../../../../../http/endpoint.ts";
-import type { ChatDeps } from "../../completions/answer-chat.ts";
+import type { ChatContext } from "../../completions/answer-chat.ts";
 import type { ResponsesFields, ToolChoiceFields, ToolFields } from "../responses-body.ts";
 import { SEARCH_FUNCTION, SEARCH_NAME } from "./search-words.ts";
 
@@ -45,7 +44,7 @@ export interface SearchPlan {
  * operator left the tool off. An error says why the request cannot have the tool.
  */
 export function searchPlan(
-  { deps }: Pick<EndpointContext<ChatDeps>, "deps">,
+  { deps }: Pick<ChatContext, "deps">,
   fields: ResponsesFields,
 ): SearchPlan | ApiError | null {
   const { tools, tool_choice: choice, include, max_tool_calls: most } = fields;

@@ -19,7 +19,6 @@ import {
   ZERO,
 } from "../../../../../core/money/money.ts";
 import { sumOfUsages } from "../../../../../core/money/usage.ts";
-import type { EndpointContext } from "../../../../../http/endpoint.ts";
 import type { ChatCall } from "../../../chat-admission.ts";
 import { quarterOf } from "../../../default-limit.ts";
 import { REPLY_MS } from "../../../disconnect-grace.ts";
@@ -27,15 +26,13 @@ import { USEFUL_TOKENS } from "../../../max-cost.ts";
 import type { ChatUsage, ToolCall } from "../../../protocols/provider.ts";
 import type { EndedStream } from "../../../stream-event.ts";
 import { TOO_LONG } from "../../../stream-interruptions.ts";
-import type { ChatDeps } from "../../completions/answer-chat.ts";
+import type { ChatContext } from "../../completions/answer-chat.ts";
 import { isPaused } from "../../completions/chat-request.ts";
 import { afterOthers } from "./later-tries.ts";
 import { nextRequest, withoutSearch } from "./next-request.ts";
 import type { RoundReply } from "./round-reply.ts";
 import type { SearchPlan } from "./search-plan.ts";
 import { failed, found, NO_SEARCH, queryIn, SEARCH_NAME, type Searched } from "./search-words.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 /** One of the calls that make up a response, as its `svc` lists them. */
 export interface PaidCall {
@@ -60,7 +57,7 @@ const KEY_REFUSALS: ReadonlySet<string> = new Set([
 
 /** Why a request does without its searches now; null if it can have them. */
 export async function searchRefusal(
-  { deps, call }: Context,
+  { deps, call }: ChatContext,
   { searches: { bound } }: SearchPlan,
 ): Promise<ApiError | null> {
   const { accountId, bucket, keyId } = call.identity;
@@ -84,7 +81,7 @@ export async function searchRefusal(
 /** Makes the calls of the rounds, and the searches between them. */
 export class SearchRounds {
   readonly plan: SearchPlan;
-  readonly #context: Context;
+  readonly #context: ChatContext;
   readonly #leaving = new AbortController();
   /** Aborted once the caller is gone and waits for no repeat. */
   readonly signal: AbortSignal;
@@ -108,7 +105,7 @@ export class SearchRounds {
   /** Why no search was made, although the model asked for it. */
   #refusal: ApiError | null = null;
 
-  constructor(context: Context, plan: SearchPlan, chat: ChatCall) {
+  constructor(context: ChatContext, plan: SearchPlan, chat: ChatCall) {
     const { call } = context;
     this.#context = context;
     this.plan = plan;
@@ -437,7 +434,7 @@ export class SearchRounds {
 }
 
 /** The response as its calls name it; null without an idempotency key. */
-function wholeOf({ deps, call }: Context): WholeResponse | null {
+function wholeOf({ deps, call }: ChatContext): WholeResponse | null {
   if (call.markers === null) return null;
   return { requestId: call.requestId, untilMs: deps.calls.clock.now() + RESPONSE_MS };
 }
