@@ -84,7 +84,7 @@ export async function runRounds(
   return results;
 }
 
-/** Has a target compile its code, which takes calls and not time. Returns what the calls cost. */
+/** Has a target compile its code, which takes calls and not time. Returns the cost of the calls. */
 async function warmUp(
   contestant: Contestant,
   { load, warmUpMs, warmUpCalls }: RoundsOptions,
