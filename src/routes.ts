@@ -1,4 +1,4 @@
-// The list of endpoints. From it follow routing, 404 and 405, and the documentation.
+// The list of endpoints. From the list follow routing, 404 and 405, and the documentation.
 
 import { me } from "./account/me.ts";
 import { applicationQuote, type QuoteDeps, quote } from "./account/quote-endpoint.ts";

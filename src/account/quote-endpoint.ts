@@ -1,4 +1,5 @@
-// Serves POST /v1/quote: what a call would cost and whether it would pass, without making it.
+// Serves POST /v1/quote: the hold of a call and whether it would be admitted, without making the
+// call.
 
 import type { QuotedDecision } from "../../actors/account.ts";
 import { withoutCost } from "../calls/account.ts";

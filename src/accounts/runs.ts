@@ -72,7 +72,7 @@ export async function readRunDetails(
   return { use, sums: await readRunSums(database, { account: account.number, id, createdAt }) };
 }
 
-/** A change of a run, and what is written with it. */
+/** A change of a run, and the rows that are written with it. */
 export interface ChangedRun {
   readonly run: string;
   readonly change: RunChange;

@@ -98,7 +98,7 @@ export interface HeldBesides {
   readonly bound: NanoUsd;
 }
 
-/** Counts what happens to calls. */
+/** Counts the ends of calls. */
 export interface CallMeter {
   /** An answered call took us so long, besides waiting for providers. */
   own(seconds: number): void;

@@ -58,7 +58,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Explains why Redis does not have a change of an account yet, and what follows. */
+/** Explains why Redis does not have a change of an account yet, and the consequences. */
 function delayedText(accountId: string, error: unknown): string {
   const stored = `The change of ${accountId} is stored.`;
   if (isRefusedByScript(error)) {

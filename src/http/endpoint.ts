@@ -56,13 +56,16 @@ export interface KeyedDefinition<Deps, Input, Prepared, Result> extends Endpoint
   readonly body?: JsonBody<Input>;
   /** The most bytes of its body now, where that is not always the maximum of `body`. */
   readonly bytesMax?: (deps: Deps) => number;
-  /** True if it costs money. Such an endpoint is refused while its service is paused. */
+  /**
+   * True if a call of the endpoint costs money. Such an endpoint is refused while its service is
+   * paused.
+   */
   readonly isBilled: boolean;
   /** Refusals of the body that come before those of its schema. */
   readonly precheck?: (body: unknown, context: EndpointContext<Deps>) => Promise<void>;
   /**
-   * Checks and converts the input. If it throws, the request is refused: the account counts and
-   * logs it.
+   * Checks and converts the input. If the function throws, the request is refused: the account
+   * counts and logs the request.
    */
   readonly prepare: (input: Input, context: EndpointContext<Deps>) => Prepared;
   readonly run: (context: EndpointContext<Deps>, prepared: Prepared) => Promise<Result>;

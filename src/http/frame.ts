@@ -53,7 +53,7 @@ export interface FrameDeps {
   readonly bodies: Pick<BodyShares, "of">;
   readonly answers: Pick<KeptAnswers, "keep" | "find">;
   readonly runRules: () => RunRules;
-  /** Without it, all bodies are parsed in the thread that serves requests. */
+  /** Without a parser, all bodies are parsed in the thread that serves requests. */
   readonly parser?: BodyParser | undefined;
   readonly random: RandomBytes;
   readonly keyPeppers: SecretList;

@@ -112,8 +112,8 @@ local function renews_at(span, start)
   return span == TOTAL and 0 or start + SPAN_MS[span]
 end
 
--- The numbers of the cap or budget that refused a call: the place of the budget or 0, what is left,
--- the end of its span or 0. The end of a month follows from the time.
+-- The numbers of the cap or budget that refused a call: the place of the budget or 0, the rest, the
+-- end of the span or 0. The end of a month follows from the time.
 local function limit_numbers(refused_by, over, budget_room, cap_room)
   if refused_by == 'budget' then return pack('<ddd', 0, max(0, budget_room), 0) end
   if refused_by == 'cap' then return pack('<ddd', 0, max(0, cap_room), 0) end

@@ -63,7 +63,7 @@ export async function removeBurnRule(account: string, rule: number): Promise<voi
   await post(ofAccount(account, `burn-rules/${rule}/remove`));
 }
 
-/** Ends what burn-rate rules have done to a key. */
+/** Ends the measures of burn-rate rules against a key. */
 export async function resumeKey(account: string, key: string): Promise<ResumedKeyReply> {
   const path = `keys/${encodeURIComponent(key)}/resume`;
   return await post<ResumedKeyReply>(ofAccount(account, path));

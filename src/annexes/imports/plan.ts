@@ -178,7 +178,7 @@ function usdOrNull(text: string): NanoUsd | null {
 
 /**
  * Returns the price of a million tokens in USD; digits beyond the last decimal are rounded up. Null
- * if it is not a price.
+ * for a value that is no price.
  */
 export function pricePerMillion(perToken: unknown): string | null {
   const number = decimal(perToken);

@@ -51,7 +51,7 @@ export function endOf(expiresMs: number): Date | null {
   return expiresMs < FAR_MS ? new Date(expiresMs) : null;
 }
 
-/** A value as a limit here, and what is not as it was, in words. */
+/** A value as a limit here, and its differences from the original in words. */
 export interface Carried<Value> {
   readonly value: Value;
   readonly notes: readonly string[];

@@ -28,8 +28,8 @@ export class NoSuchKey extends Error {
 }
 
 /**
- * Sets a budget. A budget that is there keeps what it has counted; one that was taken away and is
- * set again begins at zero. Setting it again as it is changes nothing.
+ * Sets a budget. An existing budget keeps its count; one that was taken away and is set again
+ * begins at zero. The same budget set again changes nothing.
  * @throws AccountClosed, NoSuchKey, TooManyBudgets
  */
 export async function setBudget(

@@ -83,9 +83,9 @@ export const keys = pgTable(
     createdAt: at("created_at").notNull().defaultNow(),
     revokedAt: at("revoked_at"),
     lastUsedAt: at("last_used_at"),
-    /** Since when it is refused, although it is not revoked; null for a key that is enabled. */
+    /** Since when the key is refused, although not revoked; null for an enabled key. */
     disabledAt: at("disabled_at"),
-    /** From when on it is refused; null for a key without an end. */
+    /** From when on the key is refused; null for a key without an end. */
     endsAt: at("ends_at"),
     /** The patterns of the models that it may call; null for every model. */
     models: text("models").array(),
@@ -152,7 +152,7 @@ export const runs = pgTable(
     amount: money("amount").notNull(),
     createdAt: at("created_at").notNull().defaultNow(),
     endsAt: at("ends_at").notNull(),
-    /** Null while it takes calls. */
+    /** Null while the run takes calls. */
     pausedAt: at("paused_at"),
     /** When Redis forgot it, after its end; null while Redis may have it. */
     forgottenAt: at("forgotten_at"),

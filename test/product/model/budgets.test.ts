@@ -62,7 +62,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 interface Counted {
-  /** What it holds, or was charged, in cents. */
+  /** The hold, or the charge, in cents. */
   cents: number;
   readonly fiveHours: number;
   readonly day: number;

@@ -1,5 +1,5 @@
-// A request as a ticket: what was held, each price line, what was charged and given back, and
-// below the tear line its timing. A refusal is the same ticket with the limit, and what mends it.
+// A request as a ticket: the hold, each price line, the charge and the rest given back, and below
+// the tear line the timing. A refusal is the same ticket with the limit and a remedy.
 
 import { CloseButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -95,7 +95,7 @@ function embeddingsReply<S extends TSchema>(svc: S) {
 export const gatewayEmbeddings = embeddingsReply(ChatCost);
 export const applicationEmbeddings = embeddingsReply(ApplicationCost);
 
-/** A call of this door, with what its answer needs of the body. */
+/** A call of this door, with the parts of the body that the answer depends on. */
 export interface EmbeddingsCall extends VectorCall<ReadVectors>, SurfaceTerms {
   readonly dimensions: number | null;
   readonly ignored: readonly string[];
