@@ -52,7 +52,7 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
   const price = prices[plan];
   checkOrder(facts, plan, price);
   const active = activeOf(facts);
-  const consent = { consentVersion: PLAN_CONSENT_VERSION, consentAt: now };
+  const consent = consentOf(order);
   if (active === null) {
     const period = { paidFrom: now, paidUntil: periodEnd(now, now) };
     return chargeStep(facts, order, { kind: "start", plan, price, ...consent, ...period });
@@ -77,9 +77,17 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
   return chargeStep(facts, { ...order, fee }, charge);
 }
 
-/** A change that charges nothing; the next months are charged to the card that the holder named. */
-function changeStep({ card, isCardNamed }: CheckedOrder, to: Change["to"]): Change {
-  return { kind: "change", to: isCardNamed ? { ...to, card } : to };
+/**
+ * A change that charges nothing. The next months are charged at the price and to the card of this
+ * order, so they rest on its consent.
+ */
+function changeStep(order: CheckedOrder, to: Change["to"]): Change {
+  const { card, isCardNamed } = order;
+  return { kind: "change", to: { ...to, ...consentOf(order), ...(isCardNamed && { card }) } };
+}
+
+function consentOf({ now }: Pick<CheckedOrder, "now">) {
+  return { consentVersion: PLAN_CONSENT_VERSION, consentAt: now };
 }
 
 /** The terms of an order's step, as they are shown before the order. */

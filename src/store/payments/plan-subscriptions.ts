@@ -40,7 +40,10 @@ export type PlanStep =
   | {
       readonly kind: "change";
       readonly to: Partial<
-        Pick<PlanSubscription, "plan" | "price" | "nextPlan" | "nextPrice" | "card">
+        Pick<
+          PlanSubscription,
+          "plan" | "price" | "nextPlan" | "nextPrice" | "card" | "consentVersion" | "consentAt"
+        >
       >;
     }
   | {

@@ -162,6 +162,24 @@ test("a plan begins when its first month is paid, and credits nothing", async ()
   expect(await balances(account)).toMatchObject({ paid: usd("20") });
 });
 
+test("an order that charges nothing keeps its consent, on which the next months rest", async () => {
+  const account = await holder();
+  await buy(account, "pro");
+  const consentAt = async () => (await stateOf(lab, account)).subscription?.consentAt.getTime();
+  const first = await consentAt();
+  lab.aheadMs += HOUR_MS;
+  await buy(account, "starter");
+  const lower = (await consentAt()) ?? 0;
+  expect(lower - (first ?? 0)).toBeGreaterThanOrEqual(HOUR_MS);
+  await cancelPlan(lab.payments, account.row);
+  expect(await consentAt()).toBe(lower);
+  // On the last second of the month a higher plan costs less than a cent.
+  lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now() - 1_000;
+  expect((await buy(account, "max")).topUp).toBe(null);
+  expect((await consentAt()) ?? 0).toBeGreaterThan(lower + DAY_MS);
+  expect((await stateOf(lab, account)).plan).toBe("max");
+});
+
 test("a declined card begins no plan, and the same request charges once", async () => {
   const declined = await holder(CARDS.laterDeclined);
   expect((await buy(declined, "pro")).topUp?.status).toBe("failed");
