@@ -192,19 +192,24 @@ async function importAll(stores: Stores, terms: Terms, read: ImportPlan): Promis
   const { counts, notes } = await explained(
     alone(stores.database, () => runInto(stores, terms, plan)),
   );
-  const all = [...plan.notes, ...notes.map(inOneLine)];
-  await replace(join(folder, "notes.txt"), all.map((note) => `${note}\n`).join(""));
-  return answer({ plan, counts, notes: all, terms });
+  return answer({ plan, counts, notes, terms });
 }
 
 async function runInto({ administration, database }: Stores, terms: Terms, plan: ImportPlan) {
   const { folder, name: source, scopes } = terms;
   await using file = await openKeyFile(join(folder, "keys.csv"), await importedKeys(database));
-  return await runImport(
+  const notes = [...plan.notes];
+  await using written = new AsyncDisposableStack();
+  // After a failure too: the notes say what the accounts that are here lack.
+  written.defer(() =>
+    replace(join(folder, "notes.txt"), notes.map((note) => `${note}\n`).join("")),
+  );
+  const counts = await runImport(
     {
       administration,
       source,
       scopes,
+      note: (sentence) => notes.push(inOneLine(sentence)),
       keep: async ({ name, email }, { name: oldName, lastFour }, { id, secret, accountId }) =>
         await file.append({
           keyId: id,
@@ -218,6 +223,7 @@ async function runInto({ administration, database }: Stores, terms: Terms, plan:
     },
     plan,
   );
+  return { counts, notes };
 }
 
 /**

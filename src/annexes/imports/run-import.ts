@@ -33,6 +33,8 @@ export interface ImportDeps {
     key: PlannedKey,
     issued: IssuedKey & Owner,
   ) => Promise<void>;
+  /** Gets a sentence for each step that could not be done. */
+  readonly note: (sentence: string) => void;
 }
 
 export interface Owner {
@@ -46,12 +48,6 @@ export interface ImportCounts {
   keysKnown: number;
   /** The credit booked in this run: a sum over accounts, which no single balance could hold. */
   credited: bigint;
-}
-
-export interface ImportResult {
-  readonly counts: Readonly<ImportCounts>;
-  /** Steps that could not be done, one sentence each. */
-  readonly notes: readonly string[];
 }
 
 /** Counts the steps of a plan without doing them. */
@@ -70,20 +66,22 @@ export async function previewImport(
   return counts;
 }
 
-/** Executes the plan. @throws ImportedMeanwhile */
-export async function runImport(deps: ImportDeps, plan: ImportPlan): Promise<ImportResult> {
+/** Executes the plan, and returns what it did. @throws ImportedMeanwhile */
+export async function runImport(
+  deps: ImportDeps,
+  plan: ImportPlan,
+): Promise<Readonly<ImportCounts>> {
   const known = await importedFrom(deps.administration.accounts.deps.database, deps.source);
   const counts = noCounts();
-  const notes: string[] = [];
   for (const account of plan.accounts) {
     try {
       await importAccount(deps, account, { known, counts });
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      notes.push(`${account.origin} '${account.name}': ${error.message}`);
+      deps.note(`${account.origin} '${account.name}': ${error.message}`);
     }
   }
-  return { counts, notes };
+  return counts;
 }
 
 interface Progress {

@@ -3,7 +3,7 @@
 
 import { RECOVERY_LOCK } from "../accounts/wallet-repository.ts";
 import { arrayText, type Database } from "../servers/database.ts";
-import { type SqlTransaction, takeSqlLock } from "../servers/transaction.ts";
+import { allowSilence, type SqlTransaction, takeSqlLock } from "../servers/transaction.ts";
 import type { CopyTable } from "../tables/copy.ts";
 import { type RowSource, replaceRows } from "./backup-tables.ts";
 
@@ -29,6 +29,8 @@ export interface RestoreTerms {
 export async function restorePostgres({ sql }: Database, terms: RestoreTerms): Promise<void> {
   const { rows, revokedKeys, epochs, emptyRedis } = terms;
   await sql.begin(async (tx) => {
+    // Redis may take its time to be emptied, and must not be empty beside old rows.
+    await allowSilence(tx);
     // No process may compare Redis with the cursors meanwhile.
     await takeSqlLock(tx, RECOVERY_LOCK);
     if (rows !== null) await replaceRows(tx, rows.tables, rows);

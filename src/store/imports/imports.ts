@@ -3,7 +3,7 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "../servers/database.ts";
-import type { Transaction } from "../servers/transaction.ts";
+import { allowSilence, type Transaction } from "../servers/transaction.ts";
 import { accounts, imported } from "../tables/account-schema.ts";
 
 /** The account of a user, a team or a key of another product. */
@@ -28,6 +28,7 @@ export class ImportedMeanwhile extends Error {
 export async function alone<Value>({ sql }: Database, run: () => Promise<Value>): Promise<Value> {
   // The lock belongs to a transaction, because a pooler shares one session between clients.
   const { value } = await sql.begin(async (tx) => {
+    await allowSilence(tx);
     const [lock] = await tx`SELECT pg_try_advisory_xact_lock(${IMPORT_LOCK}) AS is_ours`;
     if (lock?.is_ours !== true) {
       throw new ImportedMeanwhile("Another import is running: repeat this one after it");

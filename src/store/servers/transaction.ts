@@ -20,6 +20,14 @@ export type SqlTransaction = TransactionSql<{ bigint: bigint }>;
 /** A transaction of the driver, or its pool. */
 export type SqlQueries = SqlTransaction | Sql<{ bigint: bigint }>;
 
+/**
+ * Lets a transaction wait for other work as long as that takes. Otherwise Postgres ends a
+ * transaction that is silent for 30 seconds, which also the users of a pooler have.
+ */
+export async function allowSilence(tx: SqlTransaction): Promise<void> {
+  await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
+}
+
 /** Waits for an advisory lock, which ends with the transaction. */
 export async function takeLock(tx: Transaction, lock: SQL | number): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${lock})`);

@@ -167,6 +167,11 @@ test("an interrupted import goes on, and a repeated one changes nothing", async 
     key_alias: "late",
     user_id: "ada",
   });
+  await Bun.write(`${lab.folder}/notes.txt`, "");
+  await sql`ALTER TABLE imported ADD CONSTRAINT none_more CHECK (false) NOT VALID`;
+  expect((await run("--salt-key-file", saltFile)).code).not.toBe(0);
+  await sql`ALTER TABLE imported DROP CONSTRAINT none_more`;
+  expect(await Bun.file(`${lab.folder}/notes.txt`).text()).toContain("left out");
   expect(jsonOf(await run("--salt-key-file", saltFile))).toMatchObject({
     accounts_created: 0,
     keys_issued: 1,

@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
+import { alone, ImportedMeanwhile } from "../../../src/store/imports/imports.ts";
 import { openChecked } from "../../../src/store/servers/pooler-check.ts";
 import { isUnavailable } from "../../../src/store/servers/sql-errors.ts";
 import { rejection } from "../../support/api/rejection.ts";
@@ -67,6 +68,17 @@ test("a process that was paused within a transaction finds it ended, and goes on
   });
   expect(isUnavailable(await rejection(transaction))).toBeTrue();
   expect([...(await paused.sql`SELECT 1 AS one`)]).toEqual([{ one: 1 }]);
+});
+
+test("an import may be silent for longer, and holds its lock meanwhile", async () => {
+  await using importing = await open(own.url, { abandonedMs: ABANDONED_MS });
+  const result = await alone(importing, async () => {
+    await other.sql`SELECT pg_sleep(${(5 * ABANDONED_MS) / 1_000})`;
+    const second = await rejection(alone(other, () => Promise.resolve("two at once")));
+    expect(second).toBeInstanceOf(ImportedMeanwhile);
+    return "imported";
+  });
+  expect(result).toBe("imported");
 });
 
 test("processes that serve have this limit", async () => {
