@@ -2,6 +2,7 @@
 
 import type { ReadBrand } from "../core/brand/brand.ts";
 import { type MailContentOf, type MailTexts, mailOfReader } from "../core/mails/mail-texts.ts";
+import { failureWords } from "../core/money/payment-failures.ts";
 import type { ServiceMailKind } from "../core/service-mail.ts";
 import type { HolderMail } from "../store/mail/outbox.ts";
 
@@ -31,10 +32,10 @@ export function receiptButton(
     : { label: buttons.receipt, url: receiptUrl };
 }
 
-/** The reason of a failed charge, as its provider names it. */
+/** The reason of a failed charge, in the language of its reader. */
 export function reasonText(
   { payments }: Pick<MailTexts, "payments">,
   failure: string | null,
 ): string {
-  return failure === null ? payments.noReason : failure.replaceAll("_", " ");
+  return failure === null ? payments.noReason : failureWords(payments.failures, failure);
 }

@@ -1,6 +1,7 @@
 // The texts of the service's own mails, in Simplified Chinese.
 
 import { toDollars } from "../money/money.ts";
+import { CHINESE_FAILURES } from "../money/payment-failures.ts";
 import type { MailTexts } from "./english.ts";
 
 const IGNORE = "如果不是您本人操作，请忽略此邮件，不会有任何影响。";
@@ -118,6 +119,7 @@ export const chineseMails: MailTexts = {
       auto: "自动充值",
     },
     noReason: "未说明原因",
+    failures: CHINESE_FAILURES,
   },
   receipt: {
     subject: (credited) => `收据：${credited} 已计入余额`,

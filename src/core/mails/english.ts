@@ -1,6 +1,7 @@
 // The texts of the service's own mails, in English. The other languages have the same form.
 
 import { toDollars } from "../money/money.ts";
+import { ENGLISH_FAILURES } from "../money/payment-failures.ts";
 import { ENGLISH_READER, mailTime } from "../service-mail.ts";
 
 const IGNORE = "If this was not you, you can ignore this mail: nothing happens without it.";
@@ -127,6 +128,7 @@ export const englishMails = {
       auto: "Automatic top-up",
     },
     noReason: "no reason given",
+    failures: ENGLISH_FAILURES,
   },
   receipt: {
     subject: (credited: string) => `Receipt: ${credited} added to your balance`,

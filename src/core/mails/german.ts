@@ -1,6 +1,7 @@
 // The texts of the service's own mails, in German.
 
 import { type NanoUsd, toDollars } from "../money/money.ts";
+import { GERMAN_FAILURES } from "../money/payment-failures.ts";
 import type { MailTexts } from "./english.ts";
 
 const IGNORE =
@@ -151,6 +152,7 @@ export const germanMails: MailTexts = {
       auto: "Automatische Aufladung",
     },
     noReason: "kein Grund genannt",
+    failures: GERMAN_FAILURES,
   },
   receipt: {
     subject: (credited) => `Beleg: ${credited} Guthaben aufgeladen`,

@@ -124,7 +124,7 @@ test("an automatic charge sends a receipt; a failed one says when it is retried"
   const bad = await automatic(CARDS.laterDeclined);
   await cross(bad);
   await lab.settle();
-  const failed = await read(bad, "generic decline", "It is tried once more at");
+  const failed = await read(bad, "The card was declined", "It is tried once more at");
   expect(subjects(failed)).toEqual(["Your card was not charged $10.00"]);
   lab.aheadMs += HOUR_MS + 1_000;
   await completePayments({ payments: lab.payments, graceMs: 0, log: silent });

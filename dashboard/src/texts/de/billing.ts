@@ -1,5 +1,6 @@
 // Texts of billing, in German.
 
+import { GERMAN_FAILURES } from "../../../../src/core/money/payment-failures.ts";
 import { GERMAN_CONSENTS } from "../../../../src/core/money/translated-consents.ts";
 import { moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
@@ -153,13 +154,7 @@ export const billingTexts: Texts["billing"] = {
     expired: "nicht bezahlt",
     refunded: "erstattet",
   },
-  failures: {
-    generic_decline: "Die Karte wurde abgelehnt",
-    card_declined: "Die Karte wurde abgelehnt",
-    insufficient_funds: "Die Karte ist nicht ausreichend gedeckt",
-    stolen_card: "Die Karte ist als gestohlen gemeldet",
-    authentication_required: "Die Bank verlangt, dass Sie die Zahlung bestätigen",
-  },
+  failures: GERMAN_FAILURES,
   disputes: { open: "offen", won: "zu Ihren Gunsten entschieden", lost: "verloren" },
   ledger: "Buchungen",
   ledgerKind: "Angezeigte Buchungen",

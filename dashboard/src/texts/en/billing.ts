@@ -1,5 +1,6 @@
 // Texts of billing.
 
+import { ENGLISH_FAILURES } from "../../../../src/core/money/payment-failures.ts";
 import { moneyText } from "../../money.ts";
 import { countText } from "../../numbers.ts";
 
@@ -136,13 +137,7 @@ export const billingTexts = {
     expired: "not paid",
     refunded: "refunded",
   },
-  failures: {
-    generic_decline: "The card was declined",
-    card_declined: "The card was declined",
-    insufficient_funds: "The card has too little money",
-    stolen_card: "The card was reported stolen",
-    authentication_required: "The bank wants you to confirm the payment",
-  },
+  failures: ENGLISH_FAILURES,
   disputes: { open: "open", won: "decided for you", lost: "lost" },
   ledger: "Ledger",
   ledgerKind: "What the ledger shows",

@@ -1,5 +1,6 @@
 // Texts of billing, in Simplified Chinese.
 
+import { CHINESE_FAILURES } from "../../../../src/core/money/payment-failures.ts";
 import { CHINESE_CONSENTS } from "../../../../src/core/money/translated-consents.ts";
 import { moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
@@ -132,13 +133,7 @@ export const billingTexts: Texts["billing"] = {
     expired: "未支付",
     refunded: "已退款",
   },
-  failures: {
-    generic_decline: "银行卡被拒绝",
-    card_declined: "银行卡被拒绝",
-    insufficient_funds: "卡内余额不足",
-    stolen_card: "此卡已挂失",
-    authentication_required: "银行要求您确认此笔付款",
-  },
+  failures: CHINESE_FAILURES,
   disputes: { open: "处理中", won: "已判您胜诉", lost: "已败诉" },
   ledger: "余额流水",
   ledgerKind: "流水内容",
