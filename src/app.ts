@@ -28,7 +28,7 @@ import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/heal
 import type { CallApi } from "./http/inner-request.ts";
 import { KeptAnswers } from "./http/kept-answers.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
-import { noEndpoint, unrouted } from "./http/unknown-route.ts";
+import { noEndpoint, refusalOfAnybody, unrouted } from "./http/unknown-route.ts";
 import type { McpConfig } from "./mcp/mcp-endpoint.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";
@@ -169,7 +169,8 @@ export function createApp(deps: AppDeps) {
   const addHosted: typeof addRoute = (to, one, answer) =>
     addRoute(to, one, (raw) => (namesHost(raw.request) ? answer(raw) : noSuchPath(raw)));
   const { bodies, clientIp } = shared;
-  const program = { ...deps, bodies, clientIp, noSuchPath };
+  const refusal = (raw: RawRequest) => refusalOfAnybody(gateway, raw);
+  const program = { ...deps, bodies, clientIp, noSuchPath, refusal };
   for (const one of PROGRAM) {
     // Probes of HTTP/1.0 send no Host.
     const add = HEALTH.includes(one) ? addRoute : addHosted;

@@ -3,7 +3,15 @@
 
 import { ApiError } from "../core/errors.ts";
 import { type Endpoint, methodsOf } from "./endpoint-info.ts";
-import { answerError, arrive, checkHost, type FrameDeps, type RawRequest } from "./frame.ts";
+import {
+  answerError,
+  arrive,
+  checkHost,
+  countOnce,
+  type FrameDeps,
+  type RawRequest,
+  tooManyRequests,
+} from "./frame.ts";
 import { countByKey } from "./optional-key.ts";
 
 type Route = Pick<Endpoint<never>, "method" | "path" | "hasOpenEnd" | "isBilled" | "mistakenFor">;
@@ -39,6 +47,16 @@ export async function unrouted(
   const request = { endpoint: UNKNOWN_PATH, service: "account", refusal: error } as const;
   const byKey = await countByKey(deps, arrival, request);
   return await answerError(deps, arrival, error, byKey?.rate ?? null);
+}
+
+/**
+ * Counts a request of anybody in the window of its address. Returns the refusal if that address
+ * sends too many, else null.
+ */
+export async function refusalOfAnybody(deps: FrameDeps, raw: RawRequest): Promise<Response | null> {
+  const arrival = arrive(deps, raw);
+  const { allowed, ...counted } = await countOnce(deps, arrival);
+  return allowed ? null : await answerError(deps, arrival, tooManyRequests(counted), null);
 }
 
 /** A 405 if the path has endpoints, otherwise a 404. */

@@ -23,6 +23,11 @@ export interface DocsDeps {
   readonly catalogue: () => { readonly brand: Brand };
   readonly origin: string | null;
   readonly dashboard: () => object | null;
+  /**
+   * Counts a request in the window of its address, as requests without a key are; the refusal if
+   * these were too many, else null.
+   */
+  readonly refusal: (raw: RawRequest) => Promise<Response | null>;
   /** Answers a path that leads nowhere. */
   readonly noSuchPath: (raw: RawRequest, error: ApiError) => Promise<Response>;
 }
@@ -71,9 +76,12 @@ export function docsEndpoints(documented: readonly DocumentedEndpoint[]): Endpoi
         ? publicAnswer(site.llms(), request, MARKDOWN_HEADERS)
         : publicAnswer(site.start(), request, HTML_HEADERS);
     }),
-    file(SEARCH, "A search in the documentation", (deps, { request }) => {
-      const page = siteOf(deps).search(queryOf(request.url));
-      return publicAnswer(page, request, HTML_HEADERS);
+    file(SEARCH, "A search in the documentation", async (deps, raw) => {
+      // A search reads all pages, so that each counts.
+      const refusal = await deps.refusal(raw);
+      if (refusal !== null) return refusal;
+      const page = siteOf(deps).search(queryOf(raw.request.url));
+      return publicAnswer(page, raw.request, HTML_HEADERS);
     }),
     file(`${DOCS}/site.css`, "The styles of the pages", (deps, { request }) =>
       publicAnswer(siteOf(deps).style(), request, { "content-type": "text/css; charset=utf-8" }),

@@ -23,6 +23,8 @@ const WORDS_MAX = 8;
 /** A word in the title of a thing says more of it than one in its text. */
 const TITLE_WEIGHT = 12;
 const COUNT_MAX = 6;
+/** Nearly every section has each letter of the Latin alphabet: such a word tells nothing. */
+const SINGLE_LETTER = /^[a-z]$/;
 const FENCE = /^\s*(?:```|~~~)/;
 const SNIPPET_BEFORE = 60;
 const SNIPPET_LENGTH = 220;
@@ -80,7 +82,8 @@ export class DocsIndex {
 
 function wordsOf(query: string): readonly string[] {
   const words = query.slice(0, QUERY_LENGTH_MAX).toLowerCase().split(/\s+/).filter(Boolean);
-  return [...new Set(words)].slice(0, WORDS_MAX);
+  const telling = words.filter((word) => !SINGLE_LETTER.test(word));
+  return [...new Set(telling)].slice(0, WORDS_MAX);
 }
 
 /** 0 if a word is missing; else the more, the oftener and the nearer to the title they stand. */
@@ -88,11 +91,22 @@ function scoreOf({ titleWords, words }: Indexed, wanted: readonly string[]): num
   let score = 0;
   for (const word of wanted) {
     const isInTitle = titleWords.includes(word);
-    const count = Math.min(words.split(word).length - 1, COUNT_MAX);
+    const count = occurrences(words, word);
     if (!isInTitle && count === 0) return 0;
     score += (isInTitle ? TITLE_WEIGHT : 0) + count;
   }
   return score;
+}
+
+/** How often a word stands in a text; from the sixth place on the text is not read further. */
+function occurrences(text: string, word: string): number {
+  let count = 0;
+  let at = text.indexOf(word);
+  while (at >= 0 && count < COUNT_MAX) {
+    count += 1;
+    at = count < COUNT_MAX ? text.indexOf(word, at + word.length) : -1;
+  }
+  return count;
 }
 
 /** The part of a text with the first word of the query, with its words marked. */

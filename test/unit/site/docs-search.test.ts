@@ -129,6 +129,31 @@ describe("a search", () => {
     expect(found(long).length).toBeGreaterThan(0);
   });
 
+  test("counts in the window of its address, and is refused above it", async () => {
+    let left = 1;
+    const anonymous = {
+      count: async () => {
+        left -= 1;
+        return { allowed: left >= 0, limit: 60, remaining: Math.max(left, 0), resetSeconds: 30 };
+      },
+    };
+    const counted = appAlone({ anonymous });
+    expect((await counted.get("/docs/money")).status).toBe(200);
+    expect((await counted.get("/docs/find?q=hold")).status).toBe(200);
+    const refused = await counted.get("/docs/find?q=hold");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "30"]);
+    expect((await counted.get("/docs/money")).status).toBe(200);
+  });
+
+  test("leaves single Latin letters out, and ranks by the first six places of a word", () => {
+    const page = (name: string, times: number) =>
+      sectionsOf(`/docs/${name}`, `# ${name}\n\n${"hold ".repeat(times)}\n`);
+    const index = new DocsIndex([...page("six", 6), ...page("many", 9_000), ...page("five", 5)]);
+    const addresses = (query: string) => index.search(query).map(({ address }) => address);
+    expect(addresses("e")).toEqual([]);
+    expect(addresses("a hold")).toEqual(["/docs/six", "/docs/many", "/docs/five"]);
+  });
+
   test("of a reseller finds nothing in pages that are not shown", async () => {
     const html = await (await site(ACME).get("/docs/find?q=postgres")).text();
     expect(found(html).filter((href) => !href.startsWith("/docs/"))).toEqual([]);
