@@ -1,5 +1,6 @@
-// Answers `/` and the paths beside it: a page for browsers, and files for search engines. Other
-// clients get the 404 of any unknown path, because to them `/` is nothing.
+// Answers `/` and the paths beside it: a page for browsers, and files for search engines. At `/`
+// other clients get the 404 of any unknown path, because to them `/` is nothing. The page of each
+// language has an address that answers every client, because crawlers name no form (D-922).
 
 import { createHash } from "node:crypto";
 import type { Brand } from "../core/brand/brand.ts";
@@ -42,22 +43,42 @@ const DASHBOARD = "/dashboard";
 /** Paths that search engines have no use for. */
 const NOT_LISTED = [DASHBOARD, "/operator", "/console", "/v1", "/api", "/mcp"];
 
-/** Answers a browser that requests `/`; null for any other client and any other request. */
+/**
+ * Answers a browser that requests `/`, and any client that requests the page of a language; null
+ * for any other request.
+ */
 export function frontDoor(deps: SiteDeps, request: Request): Response | null {
   const isReading = request.method === "GET" || request.method === "HEAD";
-  if (!isReading || pathOf(request.url) !== "/") return null;
-  if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
+  if (!isReading) return null;
   const { hasFrontPage, languages } = deps.catalogue().brand;
+  const path = pathOf(request.url);
+  const named = languages.find((one) => pathIn(one) === path);
+  if (named !== undefined && hasFrontPage) {
+    return answered(deps, request, { language: named, isChosen: true });
+  }
+  if (path !== "/" || !takes(request.headers.get("accept") ?? "", "text/html")) return null;
   if (!hasFrontPage) return deps.dashboard() === null ? null : seeOther(DASHBOARD);
   const chosen = chosenLanguage(request.url, languages);
   const language = chosen ?? languageOf(request.headers, languages);
-  const { policy, ...page } = pageOf(deps, { language, isChosen: chosen !== null });
+  const varying = { vary: "accept, accept-language, cookie" };
+  return answered(deps, request, { language, isChosen: chosen !== null, headers: varying });
+}
+
+function answered(
+  deps: SiteDeps,
+  request: Request,
+  {
+    headers = {},
+    ...shown
+  }: PageLanguage & { readonly headers?: Readonly<Record<string, string>> },
+): Response {
+  const { policy, ...page } = pageOf(deps, shown);
   return publicAnswer(page, request, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy,
     "referrer-policy": "strict-origin-when-cross-origin",
     "cross-origin-opener-policy": "same-origin",
-    vary: "accept, accept-language, cookie",
+    ...headers,
   });
 }
 
@@ -135,7 +156,7 @@ function robotsText({ catalogue, origin }: SiteDeps): string {
 function sitemapXml({ catalogue, origin }: SiteDeps): string {
   const { brand } = catalogue();
   const docs = [DOCS, `${DOCS}/api`, ...shownPages(brand).map(({ slug }) => `${DOCS}/${slug}`)];
-  const front = brand.hasFrontPage ? ["/", ...brand.languages.map(pathIn)] : [];
+  const front = brand.hasFrontPage ? brand.languages.map(pathIn) : [];
   const paths = brand.isListed ? [...front, ...docs] : [];
   const urls = origin === null ? [] : paths.map((path) => `${origin}${path}`);
   const entries = urls.map((url) => `<url><loc>${escapeHtml(url)}</loc></url>\n`).join("");

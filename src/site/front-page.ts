@@ -80,9 +80,9 @@ function aboutOf({ brand, language }: FrontPageTerms): string {
   return brand.about === DEFAULT_BRAND.about ? SITE_TEXTS[language].about : brand.about;
 }
 
-/** The path of the page in a language. */
+/** The path of the page in a language, which answers every client. */
 export function pathIn(language: Language): string {
-  return `/?${LANGUAGE_FIELD}=${language}`;
+  return `/${language}`;
 }
 
 /** The languages of the page, each by its own name. */
@@ -102,26 +102,28 @@ function dashboardLink(path: string, { language, isChosen }: FrontPageTerms): st
 }
 
 function headLinks(terms: FrontPageTerms): Html {
-  const { brand, origin, language, isChosen } = terms;
+  const { brand, origin, language } = terms;
   if (!brand.isListed) return html`<meta name="robots" content="noindex, nofollow">`;
   if (origin === null) return html``;
-  return html`<link rel="canonical" href="${origin}${isChosen ? pathIn(language) : "/"}">
-<link rel="alternate" hreflang="x-default" href="${origin}/">
+  const [first] = brand.languages;
+  const own = `${origin}${pathIn(language)}`;
+  return html`<link rel="canonical" href="${own}">
+<link rel="alternate" hreflang="x-default" href="${origin}${pathIn(first)}">
 ${brand.languages.map(
   (one) => html`<link rel="alternate" hreflang="${one}" href="${origin}${pathIn(one)}">`,
 )}
 <meta property="og:title" content="${brand.name}">
 <meta property="og:description" content="${aboutOf(terms)}">
 <meta property="og:type" content="website">
-<meta property="og:url" content="${origin}${isChosen ? pathIn(language) : "/"}">`;
+<meta property="og:url" content="${own}">`;
 }
 
 /** The page for search engines (schema.org). */
 function linkedData(terms: FrontPageTerms, services: readonly SoldService[]): object {
-  const { brand, origin } = terms;
+  const { brand, origin, language } = terms;
   const { name, supportEmail } = brand;
   const about = aboutOf(terms);
-  const url = origin === null ? {} : { url: `${origin}/` };
+  const url = origin === null ? {} : { url: `${origin}${pathIn(language)}` };
   const logo = origin === null ? {} : { logo: `${origin}${LOGO_PATH}` };
   const offers = services.flatMap(({ title, prices }) =>
     prices.map(({ usd, unit }) => ({

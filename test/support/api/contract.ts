@@ -67,7 +67,7 @@ export function mustBeGuarded(method: string, path: string, { headers }: Respons
 
 const PUBLIC = new RegExp(
   [
-    /^\/(?:\?|$)/,
+    /^\/(?:en|de|zh-Hans)?(?:\?|$)/,
     /^\/(?:robots\.txt|llms(?:-full)?\.txt|sitemap\.xml|openapi\.json)$/,
     /^\/(?:api\/v1|console\/api)\/openapi\.json$/,
     /^\/(?:brand|dashboard\/assets)\//,

@@ -57,21 +57,42 @@ describe("the language of the front page", () => {
   });
 
   test("has its own texts, marks and address, and names the others to search engines", async () => {
-    const html = await pageFor("/?language=de");
+    const html = await pageFor("/de");
     expect(html).toContain(germanSite.lead);
     expect(html).toContain("0,0005\u00a0$");
     expect(html).not.toContain(englishSite.lead);
-    const canonical = `<link rel="canonical" href="${ORIGIN}/?language=de">`;
+    const canonical = `<link rel="canonical" href="${ORIGIN}/de">`;
     expect(html).toContain(canonical);
     expect(await pageFor("/?language=de-AT")).toContain(canonical);
     for (const language of ["en", "de", "zh-Hans"]) {
-      const address = `${ORIGIN}/?language=${language}`;
+      const address = `${ORIGIN}/${language}`;
       expect(html).toContain(`<link rel="alternate" hreflang="${language}" href="${address}">`);
     }
-    expect(html).toContain(`<link rel="alternate" hreflang="x-default" href="${ORIGIN}/">`);
+    expect(html).toContain(`<link rel="alternate" hreflang="x-default" href="${ORIGIN}/en">`);
     const map = await (await site({ catalogue }).get("/sitemap.xml")).text();
-    expect(map).toContain(`<loc>${ORIGIN}/?language=zh-Hans</loc>`);
+    expect(map).toContain(`<loc>${ORIGIN}/zh-Hans</loc>`);
+    expect(map).not.toContain(`<loc>${ORIGIN}/</loc>`);
     expect(Buffer.byteLength(await pageFor("/?language=zh-Hans"))).toBeLessThan(PAGE_BYTES_MAX);
+  });
+
+  test("has an address that answers HTML to clients that name no form", async () => {
+    const app = site({ catalogue });
+    for (const accept of ["*/*", ""]) {
+      for (const [path, language] of [
+        ["/en", "en"],
+        ["/de", "de"],
+        ["/zh-Hans", "zh-Hans"],
+      ] as const) {
+        const answer = await app.get(path, { accept, "accept-language": "de" });
+        expect([path, answer.status]).toEqual([path, 200]);
+        expect(answer.headers.get("content-type")).toContain("text/html");
+        expect(await answer.text()).toContain(`<html lang="${language}">`);
+      }
+      expect((await app.get("/", { accept })).status).toBe(404);
+      expect((await app.get("/fr", { accept })).status).toBe(404);
+    }
+    const only = catalogueOf([MODEL], [], { brand: brandOf({ languages: ["en"] }) });
+    expect((await site({ catalogue: only }).get("/de", { accept: "*/*" })).status).toBe(404);
   });
 
   test("leaves a sentence of the brand as it is", async () => {
@@ -192,15 +213,15 @@ describe("search engines", () => {
     const html = await page(catalogue);
     expect(html).toMatch(/<title>Farebox: [^<]+<\/title>/);
     expect(html).toContain(`<meta name="description" content="${DEFAULT_BRAND.about}">`);
-    expect(html).toContain(`<link rel="canonical" href="${ORIGIN}/">`);
+    expect(html).toContain(`<link rel="canonical" href="${ORIGIN}/en">`);
     const data = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(html)?.[1] ?? "";
     expect(JSON.parse(data)).toMatchObject({
       "@context": "https://schema.org",
-      "@graph": [{ "@type": "WebSite", url: `${ORIGIN}/` }, { "@type": "Service" }],
+      "@graph": [{ "@type": "WebSite", url: `${ORIGIN}/en` }, { "@type": "Service" }],
     });
     const app = site({ catalogue });
     const map = await (await app.get("/sitemap.xml")).text();
-    expect(map).toContain(`<loc>${ORIGIN}/</loc>`);
+    expect(map).toContain(`<loc>${ORIGIN}/en</loc>`);
     const robots = await (await app.get("/robots.txt")).text();
     expect(robots).toContain("Disallow: /dashboard\n");
     expect(robots).toContain(`Sitemap: ${ORIGIN}/sitemap.xml`);
