@@ -176,7 +176,8 @@ export async function replayOne(
   if ((await replayed(administration, { account, also }, { delivery })) > 0) return;
   throw new AdministrationError(
     "wrong_state",
-    "Only a delivery that ended, began over a minute ago and has an enabled webhook is sent again",
+    "Only a delivery that began over a minute ago, of which no attempt is under way, " +
+      "and whose webhook is enabled, is sent again",
   );
 }
 

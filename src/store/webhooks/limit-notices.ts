@@ -3,6 +3,7 @@
 
 import type { ErrorCode } from "../../core/errors.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import { DISABLED_BY_US } from "./receiver-ends.ts";
 
 /** The refusals by a budget of a key. */
 const OF_KEYS: readonly ErrorCode[] = ["key_budget_exceeded"];
@@ -46,13 +47,16 @@ export async function reachedLimits(
   { sql }: Database,
   { withinMs, atMost }: { readonly withinMs: number; readonly atMost: number },
 ): Promise<ReachedLimit[]> {
+  // A receiver that we disabled gets them as failed, since such a fact does not come again (D-923).
+  const missing = sql`${arrayText(DISABLED_BY_US)}::text::text[]`;
   const rows = await sql<ReachedRow[]>`
     WITH refused AS (
       SELECT l.account, l.key, l.error_code AS code, l.refused_by AS "limit",
         (l.at AT TIME ZONE 'UTC')::date AS day,
         CASE WHEN l.error_code = ANY (${arrayText(OF_RUNS)}::text::text[]) THEN l.run END AS run
-      FROM (SELECT DISTINCT account FROM webhook_receivers WHERE disabled IS NULL
-        AND events && '{key.budget_reached,run.budget_reached,limit.reached}'::text[]) r
+      FROM (SELECT DISTINCT account FROM webhook_receivers
+        WHERE (disabled IS NULL OR disabled = ANY (${missing}))
+          AND events && '{key.budget_reached,run.budget_reached,limit.reached}'::text[]) r
       JOIN request_log l ON l.account = r.account
         AND l.at > now() - ${withinMs} * interval '1 ms'
       WHERE l.error_code IS NOT NULL
@@ -68,7 +72,7 @@ export async function reachedLimits(
       FROM refused JOIN keys k ON k.number = refused.key)
     SELECT * FROM reached
     WHERE EXISTS (SELECT 1 FROM webhook_receivers r WHERE r.account = reached.account
-        AND r.disabled IS NULL AND reached.type = ANY (r.events))
+        AND (r.disabled IS NULL OR r.disabled = ANY (${missing})) AND reached.type = ANY (r.events))
       AND NOT EXISTS (SELECT 1 FROM webhook_events e
         WHERE e.account = reached.account AND e.unique_key = reached.unique_key)
     LIMIT ${atMost}`;

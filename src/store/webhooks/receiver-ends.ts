@@ -10,6 +10,12 @@ import {
 
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
+/** Why we disable a receiver ourselves: its holder did not ask to get no events. */
+export const DISABLED_BY_US = ["gone", "failing"] as const satisfies readonly DisabledReason[];
+
+/** The end of a delivery whose receiver is disabled. */
+export const MISSED = { status: "failed", error: "The webhook was disabled" } as const;
+
 /** Deletes all receivers of an account that is closed. The account's row must be locked. */
 export async function deleteReceiversIn(tx: Transaction, account: number): Promise<void> {
   await tx.delete(webhookReceivers).where(eq(webhookReceivers.account, account));
@@ -37,6 +43,6 @@ export async function disableReceiverIn(
 export async function endWaiting(tx: Transaction, receiver: number, now: Date): Promise<void> {
   await tx
     .update(webhookDeliveries)
-    .set({ status: "failed", endedAt: now, claimedUntil: null, error: "The webhook was disabled" })
+    .set({ ...MISSED, endedAt: now, claimedUntil: null })
     .where(and(eq(webhookDeliveries.receiver, receiver), eq(webhookDeliveries.status, "waiting")));
 }

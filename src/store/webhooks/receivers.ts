@@ -6,9 +6,10 @@ import { RECEIVERS_MAX } from "../../core/webhooks/webhook-rules.ts";
 import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
-import type { Queries } from "../servers/transaction.ts";
-import { webhookReceivers } from "../tables/webhook-schema.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
+import { webhookDeliveries, webhookReceivers } from "../tables/webhook-schema.ts";
 import { type DisabledReason, endWaiting } from "./receiver-ends.ts";
+import { begunAgain, waitsForAttempt } from "./replays.ts";
 
 export type Receiver = Readonly<typeof webhookReceivers.$inferSelect>;
 
@@ -83,6 +84,13 @@ export async function createReceiver(
   });
 }
 
+async function beginWaiting(tx: Transaction, receiver: number, now: Date): Promise<void> {
+  await tx
+    .update(webhookDeliveries)
+    .set(begunAgain(now))
+    .where(and(eq(webhookDeliveries.receiver, receiver), waitsForAttempt(now)));
+}
+
 interface ChangeOrder {
   readonly id: string;
   readonly now: Date;
@@ -104,16 +112,20 @@ export async function changeReceiver(
     const change = decide(receiver);
     const { disabled } = change;
     const isSwitched = disabled !== undefined && disabled !== receiver.disabled;
+    const isMoved = change.url !== undefined && change.url !== receiver.url;
     const [row] = await tx
       .update(webhookReceivers)
       .set({
         ...change,
         events: [...(change.events ?? receiver.events)],
-        ...(isSwitched && { disabledAt: disabled === null ? null : now, failingSince: null }),
+        ...(isSwitched && { disabledAt: disabled === null ? null : now }),
+        ...((isSwitched || isMoved) && { failingSince: null }),
       })
       .where(eq(webhookReceivers.number, receiver.number))
       .returning();
     if (isSwitched && disabled !== null) await endWaiting(tx, receiver.number, now);
+    // What the address before did not take, the new one may take now.
+    if (isMoved) await beginWaiting(tx, receiver.number, now);
     await also(tx, account);
     return row ?? null;
   });

@@ -1,6 +1,6 @@
 // Sends events of an account again: one, or all that a receiver did not take since a time.
 
-import { and, eq, gte, isNotNull, isNull, lt, ne } from "drizzle-orm";
+import { and, eq, gt, gte, isNotNull, isNull, lt, ne, or } from "drizzle-orm";
 import { REPLAY_AGAIN_MS, REPLAYS_MAX } from "../../core/webhooks/webhook-rules.ts";
 import type { AlsoInTransaction } from "../accounts/accounts.ts";
 import { lockAccount } from "../ledger/operations.ts";
@@ -8,7 +8,10 @@ import type { Database } from "../servers/database.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { webhookDeliveries, webhookEvents, webhookReceivers } from "../tables/webhook-schema.ts";
 
-/** One delivery that ended, or the failed ones of a receiver whose event happened since a time. */
+/**
+ * One delivery, or those of a receiver that failed, the last attempt or for good, and whose event
+ * happened since a time.
+ */
 export type ReplayOf =
   | { readonly delivery: number }
   | { readonly receiver: string; readonly since: Date };
@@ -19,9 +22,22 @@ interface ReplayOrder {
   readonly also: AlsoInTransaction;
 }
 
+/** The state of a delivery that begins again, with all of its attempts. */
+export function begunAgain(now: Date) {
+  const times = { startedAt: now, nextAttemptAt: now, endedAt: null, claimedUntil: null };
+  return { status: "waiting", attempts: 0, ...times } as const;
+}
+
+/** Deliveries that wait for an attempt, and of which none is under way. */
+export function waitsForAttempt(now: Date) {
+  const { status, claimedUntil } = webhookDeliveries;
+  return and(eq(status, "waiting"), or(isNull(claimedUntil), lt(claimedUntil, now)));
+}
+
 /**
- * Makes deliveries wait again, with all of their attempts; returns how many. Left out are those
- * of receivers that are disabled, those whose data has expired, and those that began a moment ago.
+ * Makes deliveries begin again; returns how many. Left out are those of receivers that are
+ * disabled, those whose data has expired, those with an attempt under way, and those that began a
+ * moment ago.
  */
 export async function replayDeliveries(
   { db }: Database,
@@ -30,12 +46,14 @@ export async function replayDeliveries(
 ): Promise<number> {
   return await db.transaction(async (tx) => {
     await lockAccount(tx, account);
+    const { number, status, attempts } = webhookDeliveries;
+    const waits = waitsForAttempt(now);
     const chosen =
       "delivery" in of
-        ? and(eq(webhookDeliveries.number, of.delivery), ne(webhookDeliveries.status, "waiting"))
+        ? and(eq(number, of.delivery), or(ne(status, "waiting"), waits))
         : and(
             eq(webhookReceivers.id, of.receiver),
-            eq(webhookDeliveries.status, "failed"),
+            or(eq(status, "failed"), and(waits, gt(attempts, 0))),
             gte(webhookEvents.createdAt, of.since),
           );
     const again = new Date(now.getTime() - REPLAY_AGAIN_MS);
@@ -54,11 +72,13 @@ export async function replayDeliveries(
         ),
       )
       .orderBy(webhookDeliveries.number)
-      .limit(REPLAYS_MAX);
+      .limit(REPLAYS_MAX)
+      // No worker may begin an attempt in between.
+      .for("update", { of: webhookDeliveries });
     if (rows.length === 0) return 0;
     await tx
       .update(webhookDeliveries)
-      .set({ status: "waiting", attempts: 0, startedAt: now, nextAttemptAt: now, endedAt: null })
+      .set(begunAgain(now))
       .where(
         isAnyOf(
           webhookDeliveries.number,

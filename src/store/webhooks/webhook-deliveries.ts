@@ -7,7 +7,7 @@ import { WEBHOOK_KEEP_MS, WEBHOOK_RETRY_MS } from "../../core/webhooks/webhook-r
 import { lockAccount } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
 import { arrayText, type Database } from "../servers/database.ts";
-import { disableReceiverIn } from "./receiver-ends.ts";
+import { type DISABLED_BY_US, disableReceiverIn } from "./receiver-ends.ts";
 
 /** The right of one worker to make one attempt. */
 export interface WebhookClaim {
@@ -49,7 +49,7 @@ export interface AttemptResult {
   readonly error: string | null;
 }
 
-export type WhyDisabled = "gone" | "failing";
+export type WhyDisabled = (typeof DISABLED_BY_US)[number];
 
 /** Claims for one receiver at a time; one if its last attempt failed. */
 const PER_RECEIVER = 4;

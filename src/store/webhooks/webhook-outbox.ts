@@ -1,7 +1,7 @@
 // Stores events for the receivers that chose them. An event is added in the transaction that makes
 // it true, so it is sent if and only if that is committed.
 
-import { and, count, eq, gt, isNull } from "drizzle-orm";
+import { and, count, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import { MINUTE_MS } from "../../core/durations.ts";
 import { type NewWebhookEvent, TEST_EVENT } from "../../core/webhooks/webhook-events.ts";
 import { TESTS_PER_MINUTE } from "../../core/webhooks/webhook-rules.ts";
@@ -10,11 +10,13 @@ import { lockAccount } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { webhookDeliveries, webhookEvents, webhookReceivers } from "../tables/webhook-schema.ts";
-import { findReceiver } from "./receivers.ts";
+import { DISABLED_BY_US, MISSED } from "./receiver-ends.ts";
+import { findReceiver, type Receiver } from "./receivers.ts";
 
 /**
  * Adds events to the caller's transaction, for each receiver of the account that chose their types.
- * An event that no receiver chose, or whose key the account has, is not stored.
+ * An event that no receiver chose, or whose key the account has, is not stored. For a receiver that
+ * we disabled the delivery has failed at once, so that its holder can replay it (D-923).
  */
 export async function addWebhookEvents(
   tx: Transaction,
@@ -22,11 +24,13 @@ export async function addWebhookEvents(
   events: readonly NewWebhookEvent[],
 ): Promise<void> {
   if (events.length === 0) return;
-  // A receiver that is deleted or disabled meanwhile is waited for, and left out.
+  const { number, events: types, disabled } = webhookReceivers;
+  const isMissed = or(isNull(disabled), inArray(disabled, [...DISABLED_BY_US]));
+  // A receiver that is deleted or disabled meanwhile is waited for.
   const receivers = await tx
-    .select({ number: webhookReceivers.number, events: webhookReceivers.events })
+    .select({ number, events: types, disabled })
     .from(webhookReceivers)
-    .where(and(eq(webhookReceivers.account, account), isNull(webhookReceivers.disabled)))
+    .where(and(eq(webhookReceivers.account, account), isMissed))
     .for("share");
   for (const event of events) {
     const chosen = receivers.filter((one) => one.events.includes(event.type));
@@ -40,7 +44,7 @@ type StoredEvent = typeof webhookEvents.$inferInsert;
 async function addFor(
   tx: Transaction,
   event: StoredEvent,
-  receivers: readonly { readonly number: number }[],
+  receivers: readonly Pick<Receiver, "number" | "disabled">[],
 ): Promise<void> {
   if (receivers.length === 0) return;
   const [stored] = await tx
@@ -49,9 +53,12 @@ async function addFor(
     .onConflictDoNothing({ target: [webhookEvents.account, webhookEvents.uniqueKey] })
     .returning({ id: webhookEvents.id });
   if (stored === undefined) return;
-  await tx
-    .insert(webhookDeliveries)
-    .values(receivers.map(({ number }) => ({ event: stored.id, receiver: number })));
+  const deliveries = receivers.map(({ number: receiver, disabled }) => ({
+    event: stored.id,
+    receiver,
+    ...(disabled !== null && { ...MISSED, endedAt: sql`now()` }),
+  }));
+  await tx.insert(webhookDeliveries).values(deliveries);
 }
 
 /** `disabled`: it gets no events; `too_many`: in the last minute the account sent enough tests. */

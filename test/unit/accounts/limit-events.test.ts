@@ -52,6 +52,24 @@ test("another limit gives limit.reached, only to webhooks that chose it", async 
   ]);
 });
 
+test("a webhook that we disabled gets a reached limit as a failed delivery", async () => {
+  for (const [disabled, statuses] of [
+    ["failing", ["failed"]],
+    ["holder", []],
+  ] as const) {
+    const account = await receiving(["limit.reached"], "0.1");
+    const { number } = account.row;
+    await database.sql`
+      UPDATE webhook_receivers SET disabled = ${disabled}, disabled_at = now()
+      WHERE account = ${number}`;
+    await refuse(account, "0.2");
+    const rows = await database.sql<{ status: string }[]>`
+      SELECT d.status FROM webhook_deliveries d JOIN webhook_receivers r ON r.number = d.receiver
+      WHERE r.account = ${number}`;
+    expect(rows.map(({ status }) => status)).toEqual([...statuses]);
+  }
+});
+
 test("a message that bounces gives one event with id and domains, and no address", async () => {
   const account = await receiving(["mail.bounced"]);
   const messages = new MailMessages(database);

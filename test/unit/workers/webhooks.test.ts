@@ -325,7 +325,37 @@ test("a receiver that answers 410 is disabled at once, and its holder gets one m
   expect(mail?.text).toContain("410");
   expect(mail?.links).toContain(`https://farebox.example/dashboard/${account.id}/webhooks`);
   await pay(world, account, usd("5"));
-  expect(await deliveries()).toHaveLength(2);
+  expect((await deliveries()).slice(2)).toMatchObject([
+    { status: "failed", attempts: 0, error: "The webhook was disabled" },
+  ]);
+  await run();
+  expect(receiver.got).toHaveLength(2);
+});
+
+test("a replay sends what happened while we had a receiver disabled", async () => {
+  const receiver = startReceiver();
+  receiver.answer = () => new Response(null, { status: 410 });
+  const { account, hook } = await waiting(receiver.url);
+  const { run } = startSender(database);
+  await run();
+  await pay(world, account, usd("5"));
+  const target = { account: account.row, id: hook.id, also };
+  const terms = { url: receiver.url, description: "", events: ["payment.succeeded"] };
+  const set = (enabled: boolean) =>
+    updateReceiver(webhooksOf(world), target, { ...terms, enabled });
+  await set(true);
+  await set(false);
+  await pay(world, account, usd("7"));
+  await set(true);
+  await letPass(database, 120_000);
+  const of = { receiver: hook.id, since: new Date(Date.now() - DAY_MS) };
+  const replay = { of, now: new Date(), also };
+  expect(await replayDeliveries(database, account.row.number, replay)).toBe(2);
+  receiver.answer = () => new Response(null, { status: 204 });
+  await run();
+  const amounts = receiver.got.slice(1).map(({ json }) => json.data);
+  expect(amounts).toMatchObject([{ amount_usd: "20" }, { amount_usd: "5" }]);
+  expect((await deliveries()).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
 });
 
 test("a receiver that took nothing for 24 hours is disabled with a mail", async () => {
@@ -498,6 +528,41 @@ test("a disabled receiver gets nothing; once enabled, what it missed is replayed
     receiver.got[0]?.json.id ?? "",
     receiver.got[0]?.json.id ?? "",
   ]);
+  expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
+});
+
+test("a replay sends an event at once that waits for its next attempt", async () => {
+  const receiver = startReceiver();
+  receiver.answer = () => new Response(null, { status: 503 });
+  const { account, hook } = await waiting(receiver.url);
+  const { run } = startSender(database);
+  await run();
+  expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1 }]);
+  await database.sql`UPDATE webhook_deliveries SET next_attempt_at = now() + interval '4 hours',
+    started_at = started_at - interval '2 minutes'`;
+  receiver.answer = () => new Response(null, { status: 204 });
+  const of = { receiver: hook.id, since: new Date(Date.now() - DAY_MS) };
+  const replay = () =>
+    replayDeliveries(database, account.row.number, { of, now: new Date(), also });
+  await database.sql`UPDATE webhook_deliveries SET claimed_until = now() + interval '1 minute'`;
+  expect(await replay()).toBe(0);
+  await database.sql`UPDATE webhook_deliveries SET claimed_until = NULL`;
+  expect(await replay()).toBe(1);
+  await run();
+  expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
+});
+
+test("a new address gets the events that wait at once", async () => {
+  const [broken, mended] = [startReceiver(), startReceiver()];
+  broken.answer = () => new Response(null, { status: 503 });
+  const { account, hook } = await waiting(broken.url);
+  const { run } = startSender(database);
+  await run();
+  const target = { account: account.row, id: hook.id, also };
+  const terms = { description: "", events: ["payment.succeeded"], enabled: true };
+  await updateReceiver(webhooksOf(world), target, { ...terms, url: mended.url });
+  await run();
+  expect(mended.got).toHaveLength(1);
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 

@@ -120,8 +120,9 @@ function columnsFor(
       answer: { words: (delivery) => <Answer delivery={delivery} /> },
     },
     again && {
-      show: ({ number, status, event }) =>
-        status !== "waiting" && (
+      show: ({ number, status, attempts, event }) =>
+        // One that nobody has tried yet is on its way.
+        (status !== "waiting" || attempts > 0) && (
           <RowButton of={event} onClick={() => again(number)}>
             {t.webhooks.again}
           </RowButton>
