@@ -90,7 +90,7 @@ export interface CallTerms {
   readonly tokens?: number | undefined;
   /** True if the call takes one of the account's stream slots. */
   readonly stream: boolean;
-  /** The call uses no upstream and ends at once: it does not count as an open call. */
+  /** The call uses no upstream and ends at once: it is no open call, while it runs either. */
   readonly isBrief?: boolean | undefined;
   /**
    * The request needs no key: it only counts, and neither the state of the account nor a debt nor

@@ -203,7 +203,7 @@ function holdsOf(flat: readonly Buffer[], ends: ReadonlyMap<string, number>): In
   for (let at = 0; at < flat.length; at += 3) {
     const owner = String(flat[at]);
     const record = holdOf(flat[at + 2]);
-    const deadline = record === null || record.deadlineMs === 0 ? null : record.deadlineMs;
+    const deadline = record === null || record.deadlineMs <= 0 ? null : record.deadlineMs;
     const leaseMs = deadline ?? ends.get(owner) ?? null;
     holds.push({ request: String(flat[at + 1]), owner, leaseMs, record });
   }

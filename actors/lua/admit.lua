@@ -4,11 +4,12 @@
 --       the call has any, then limits, then the budgets if the call names any
 -- ARGV  1 packed: now_ms or 0, version, window limit, bound, free credit may pay (0/1), takes a
 --         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
---         hold without a process or 0, rank of the refusal (0, 1 before the window, 2 also before a
---         debt), attempt (0 only, 1 tentative, 2 counted before, 3 open to accounts that owe,
---         4 ahead of its body, 5 tentative and counted before, 6 a quote), refused requests a
---         minute that get rows of their own, latency of a refusal, ms, when this was sent, ms, how
---         long it is valid, ms, how many keys are marked and markers; then a refusal code or ''
+--         hold without a process, -1 for a brief call or 0, rank of the refusal (0, 1 before the
+--         window, 2 also before a debt), attempt (0 only, 1 tentative, 2 counted before, 3 open to
+--         accounts that owe, 4 ahead of its body, 5 tentative and counted before, 6 a quote),
+--         refused requests a minute that get rows of their own, latency of a refusal, ms, when this
+--         was sent, ms, how long it is valid, ms, how many keys are marked and markers; then a
+--         refusal code or ''
 --       2 request  3 account, key and metadata between tabs
 --       4.. if it has markers, the content of each, and the response that the call is a part of, if
 --       it is one (see markers.lua); then of each limit: kind, limit, weight, code (see
@@ -166,12 +167,12 @@ if code then
 end
 
 if budgets and begins_run(budgets) then return { 'begin' } end
-if deadline_ms == 0 and not has_lease(holds, bucket.epoch, now) then return { 'lease' } end
+if deadline_ms <= 0 and not has_lease(holds, bucket.epoch, now) then return { 'lease' } end
 local from_free = bound < usable_free and bound or usable_free
 local hold = call.hold
 hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
 hold.month, hold.stream, hold.checkpoint, hold.admitted = month, stream, 0, now
-hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or 0, text
+hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or deadline_ms, text
 if budgets then hold.text = text .. '\t' .. names_of(budgets) end
 local record = hold_record(hold)
 if redis_call('HSETNX', holds, request, record) == 0 then

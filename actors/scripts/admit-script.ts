@@ -5,7 +5,7 @@ import type { AccessRefusal } from "../../src/core/access/key-limits.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/access/limits.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
-import type { Asking, Limit, RateLimits } from "../account.ts";
+import type { Asking, CallTerms, Limit, RateLimits } from "../account.ts";
 import admitLua from "../lua/admit.lua" with { type: "text" };
 import { callKeys, markerKey, opKey } from "../records/keys.ts";
 import { inSeconds, withLimitKeys } from "../records/window.ts";
@@ -38,6 +38,9 @@ const ATTEMPTS = {
   countedTentative: 5,
   quote: 6,
 } as const;
+
+/** In place of a deadline: the hold of a brief call is no open call. */
+const BRIEF = -1;
 
 /** The arguments of the script: the attempt, and all that its actor has decided about it. */
 export interface AdmitArgs extends Timed, Asking {
@@ -163,10 +166,10 @@ function packNumbers(args: AdmitArgs, refusal: ErrorCode | null): Buffer {
     terms.freeEligible ? 1 : 0,
     terms.stream ? 1 : 0,
     tier.streams,
-    terms.isBrief === true ? Number.MAX_SAFE_INTEGER : tier.openCalls,
+    tier.openCalls,
     toDouble(cap),
     budget === null ? -1 : toDouble(budget),
-    terms.isDetached === true ? LEASE_MS : 0,
+    deadlineOf(terms),
     rankOf(refusal),
     ATTEMPTS[args.isQuote ? "quote" : attemptOf(args)],
     REFUSED_ROWS_PER_MINUTE,
@@ -175,6 +178,11 @@ function packNumbers(args: AdmitArgs, refusal: ErrorCode | null): Buffer {
     ADMISSION_VALID_MS,
     args.markers.length === 0 ? 0 : 1 + args.markers.length,
   );
+}
+
+function deadlineOf({ isDetached, isBrief }: Pick<CallTerms, "isDetached" | "isBrief">): number {
+  if (isDetached === true) return LEASE_MS;
+  return isBrief === true ? BRIEF : 0;
 }
 
 /** Says whether a refusal precedes the request window, and the debt of an account. */

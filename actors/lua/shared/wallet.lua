@@ -2,9 +2,9 @@
 -- records.lua.
 
 -- Returns the number of open calls of a hold: 0 for a hold that belongs to no process, because no
--- caller waits for its reply.
+-- caller waits for its reply, and for that of a brief call, whose deadline is -1 (D-936).
 local function calls_of(hold)
-  return hold.deadline > 0 and 0 or 1
+  return hold.deadline == 0 and 1 or 0
 end
 
 -- The most that a call could hold.

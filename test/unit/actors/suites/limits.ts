@@ -5,6 +5,7 @@ import type { Decision, Hold, Limit } from "../../../../actors/account.ts";
 import { ApiError } from "../../../../src/core/errors.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import { createTestKey, type TestAccount } from "../../../support/stores/accounts.ts";
+import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import { type Asked, ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
@@ -68,6 +69,29 @@ export const limitsSuite = (open: WorldFactory): void =>
         paidAt: clock.daysAgo(0),
       });
     };
+
+    test("brief calls are no open calls, and a sweep and an audit agree", async () => {
+      const mine = await account();
+      const { openCalls } = (await mine.actor.view(mine.keyId)).tier;
+      const terms = { freeEligible: true, stream: false, isBrief: true };
+      const brief: Hold[] = [];
+      for (let at = 0; at < openCalls; at += 1) brief.push(await admitted(mine, [], terms));
+      expect((await mine.actor.view(mine.keyId)).openCalls).toBe(0);
+      const open: Hold[] = [];
+      for (let at = 0; at < openCalls; at += 1) open.push(await admitted(mine, []));
+      expect(await verdict(mine, [])).toBe("rate_limit_exceeded");
+      expect(await verdict(mine, [], terms)).toBe("admitted");
+      await expectSound(world, mine);
+      const [first, ...others] = brief;
+      for (const hold of others) await hold.release(DONE);
+      expect((await mine.actor.view(mine.keyId)).openCalls).toBe(openCalls);
+      clock.ms += 90_000;
+      if (first !== undefined) await sweepOne(world, { ...mine, hasBudgets: false }, first.id);
+      expect((await mine.actor.view(mine.keyId)).openCalls).toBe(openCalls);
+      for (const hold of open) await hold.release(DONE);
+      expect((await mine.actor.view(mine.keyId)).openCalls).toBe(0);
+      await expectSound(world, mine);
+    });
 
     test("a limit of requests counts those of all keys of the account", async () => {
       const mine = await account();
