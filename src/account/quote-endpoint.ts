@@ -22,7 +22,7 @@ import type { Checked } from "../http/schema.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { ChatAdmission } from "../services/chat/chat-admission.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
-import { forBothSurfaces } from "./both-surfaces.ts";
+import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
 import { unitPrices } from "./quote-lines.ts";
 import { QUOTE_EXAMPLES, Quote, QuoteBody } from "./quote-schema.ts";
 
@@ -66,6 +66,7 @@ function quoteOf(surface: Surface, path: string): Endpoint<QuoteDeps> {
     surface,
     method: "POST",
     path,
+    errorForm: errorFormAt(path),
     service: null,
     access: "key",
     isBilled: false,
@@ -109,7 +110,7 @@ export const applicationQuote = quoteOf("application", "/api/v1/quote");
 
 export const quote = forBothSurfaces({
   gateway: quoteOf("gateway", "/v1/quote"),
-  application: applicationQuote,
+  application: quoteOf("application", "/v1/quote"),
 });
 
 function quotedRequest(

@@ -9,7 +9,7 @@ import type { FrameDeps } from "../http/frame.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { anyObject, named, nullable, Type, text, whole } from "../http/schema.ts";
 import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
-import { forBothSurfaces } from "./both-surfaces.ts";
+import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
 
 export interface ReceiptsDeps extends FrameDeps {
   readonly receipts: Pick<SignedReceipts, "of" | "keys" | "signStatement">;
@@ -38,6 +38,7 @@ function receiptOf(surface: Surface, path: string): Endpoint<ReceiptsDeps> {
     surface,
     method: "GET",
     path,
+    errorForm: errorFormAt(path),
     service: null,
     access: "key",
     isBilled: false,
@@ -99,7 +100,7 @@ export const applicationReceipt = receiptOf("application", "/api/v1/receipts/{id
 
 export const receipt = forBothSurfaces({
   gateway: receiptOf("gateway", "/v1/receipts/{id}"),
-  application: applicationReceipt,
+  application: receiptOf("application", "/v1/receipts/{id}"),
 });
 
 /** For whoever verifies receipts; no key is needed. */
