@@ -3,4 +3,4 @@ import { KINDS, runChaos } from "../chaos/kinds.ts";
 
 test("no request makes a fault, a hang, or a charge that its caller does not see", async () => {
   await runChaos("fuzz", KINDS.fuzz.quick);
-}, 300_000);
+}, 900_000);
