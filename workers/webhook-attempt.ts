@@ -21,6 +21,9 @@ export interface AttemptDeps {
   readonly monotonicMs: () => number;
 }
 
+/** Receivers belong to customers, who know the service by the name of its brand. */
+const AGENT = "webhooks";
+
 /** The first digits of statuses. */
 const TAKEN = 2;
 const REDIRECTED = 3;
@@ -59,7 +62,7 @@ export async function attemptWebhook(
         ...(target.serverName !== undefined && { serverName: target.serverName }),
         fetch: deps.fetch,
         method: "POST",
-        headers: { ...signed, ...target.headers },
+        headers: { ...signed, ...target.headers, "user-agent": AGENT },
         body,
         signal: limit.signal,
         account: account.id,

@@ -81,6 +81,7 @@ test("an event is delivered once, with a signature that the library accepts", as
     data: { amount_usd: "20", purpose: "balance" },
   });
   expect(got?.json.id).toMatch(/^evt_\w{22}$/);
+  expect(got?.headers["user-agent"]).toBe("webhooks");
   expect(results).toEqual(["delivered"]);
   expect(await deliveries()).toMatchObject([
     { status: "delivered", attempts: 1, http_status: 204, error: null },
