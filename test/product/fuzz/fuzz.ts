@@ -24,6 +24,8 @@ const COST_MAX = usd("1000");
 const SUCCESS_SHARE_MIN = 0.15;
 /** After this many requests an endpoint must have succeeded once. */
 const TRIES_MAX = 500;
+/** Of 80 keys only one may read each receipt, so more requests are needed for a success. */
+const RARE = { label: "GET /api/v1/receipts/{id}", triesMax: 5_000 } as const;
 const FAILURES_SHOWN = 5;
 /** The level of pino. */
 const ERROR = 50;
@@ -145,7 +147,8 @@ class FuzzRun {
     for (const [label, counts] of this.report.counts) {
       const served = (counts.get("200") ?? 0) + (counts.get("202") ?? 0);
       const sent = [...counts.values()].reduce((sum, count) => sum + count, 0);
-      must(served > 0 || sent < TRIES_MAX, () => `None of ${sent} requests ${label} was served`);
+      const triesMax = label === RARE.label ? RARE.triesMax : TRIES_MAX;
+      must(served > 0 || sent < triesMax, () => `None of ${sent} requests ${label} was served`);
       all += served;
     }
     must(all >= times * SUCCESS_SHARE_MIN, () => `Only ${all} of ${times} requests were served`);
