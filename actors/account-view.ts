@@ -3,6 +3,7 @@
 import { parseDocument } from "../src/core/access/access.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { deriveTier } from "../src/core/access/limits.ts";
+import { nextFreeEnd, usableFree } from "../src/core/money/free-lots.ts";
 import { ZERO } from "../src/core/money/money.ts";
 import type { AccountView } from "./account.ts";
 import type { ViewReply } from "./scripts/call-scripts.ts";
@@ -16,7 +17,7 @@ export function viewOf(
   const access = parseDocument(document);
   const key = access.keys.get(keyId);
   if (key === undefined) throw invalidKey();
-  const isFreeOver = wallet.freeExpiresMs > 0 && nowMs >= wallet.freeExpiresMs;
+  const { freeEnds } = wallet;
   const isMonth = wallet.month === month;
   const isKeyMonth = keyState?.month === month && keyState.epoch === wallet.epoch;
   return {
@@ -26,8 +27,8 @@ export function viewOf(
     tier: deriveTier(access.tierInputs, nowMs),
     tierInputs: access.tierInputs,
     paid: wallet.paid,
-    free: isFreeOver ? ZERO : wallet.free,
-    freeExpiresAtMs: wallet.freeExpiresMs || null,
+    free: usableFree(freeEnds, wallet.free, nowMs),
+    freeExpiresAtMs: nextFreeEnd(freeEnds, wallet.free, nowMs),
     heldPaid: wallet.heldPaid,
     heldFree: wallet.heldFree,
     owed: wallet.owed,

@@ -280,6 +280,7 @@ export interface AccountView {
   /** Available: held amounts are not included. */
   readonly paid: NanoUsd;
   readonly free: NanoUsd;
+  /** The first end of free credit that is left; without any, the last end. */
   readonly freeExpiresAtMs: number | null;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;

@@ -2,9 +2,11 @@
 // wallet that is rebuilt must not get these operations a second time, and the charges of these
 // calls count as spent by their keys.
 
-import type { Operation } from "../src/core/journal/journal.ts";
+import type { JournalEntry, Operation } from "../src/core/journal/journal.ts";
+import { type FreeEnds, NO_FREE_ENDS, withGrant } from "../src/core/money/free-lots.ts";
 import { nano, ZERO } from "../src/core/money/money.ts";
 import type {
+  AppliedGrant,
   BudgetRows,
   MonthSpending,
   WalletRecord,
@@ -12,7 +14,9 @@ import type {
 import { operationIn, parseEntry, UnknownRecord } from "./records/records.ts";
 import type { BudgetSpans } from "./scripts/wallet-scripts.ts";
 
-type Applied = Pick<WalletRecord, "operations" | "freeExpiresAtMs">;
+interface Applied extends Pick<WalletRecord, "operations"> {
+  readonly freeEnds: FreeEnds;
+}
 
 /** The spending of each key in each month, with the charges of the missing entries. */
 export function withMissing({ months, missing }: WalletRecord): readonly MonthSpending[] {
@@ -24,15 +28,21 @@ export function withMissing({ months, missing }: WalletRecord): readonly MonthSp
   return [...sums.values()];
 }
 
-/** The charge of an entry; none if the entry is not of a call, or cannot be read. */
-function chargeIn(content: Buffer): MonthSpending[] {
+/** An entry that can be read; none for one that cannot. */
+function readable(content: Buffer): JournalEntry[] {
   try {
-    const { key, month, paidDelta, freeDelta } = parseEntry("0-0", content);
-    return month === null ? [] : [{ key, month, spent: nano(-paidDelta - freeDelta) }];
+    return [parseEntry("0-0", content)];
   } catch (error) {
     if (error instanceof UnknownRecord) return [];
     throw error;
   }
+}
+
+/** The charge of an entry; none if the entry is not of a call. */
+function chargeIn(content: Buffer): MonthSpending[] {
+  return readable(content).flatMap(({ key, month, paidDelta, freeDelta }) => {
+    return month === null ? [] : [{ key, month, spent: nano(-paidDelta - freeDelta) }];
+  });
 }
 
 /** The newest two spans of each budget, with the charges of the missing entries. */
@@ -63,13 +73,9 @@ const NO_SPAN = -1;
 
 /** The charge of an entry to each budget that it names. */
 function budgetChargesIn(content: Buffer): BudgetRows["spans"][number][] {
-  try {
-    const { budgets, paidDelta, freeDelta } = parseEntry("0-0", content);
-    return budgets.map((ref) => ({ ...ref, spent: nano(-paidDelta - freeDelta) }));
-  } catch (error) {
-    if (error instanceof UnknownRecord) return [];
-    throw error;
-  }
+  return readable(content).flatMap(({ budgets, paidDelta, freeDelta }) =>
+    budgets.map((ref) => ({ ...ref, spent: nano(-paidDelta - freeDelta) })),
+  );
 }
 
 /**
@@ -78,18 +84,31 @@ function budgetChargesIn(content: Buffer): BudgetRows["spans"][number][] {
  */
 export function passMissing(
   accountId: string,
-  { operations, freeExpiresAtMs, missing }: WalletRecord,
+  { operations, free, grants, missing }: WalletRecord,
   after: readonly Operation[],
 ): Applied & { readonly pending: readonly Operation[] } {
   const numbers = missing.map((content) => operationIn(content, accountId) ?? 0);
   // Operations are applied in order: all before the last one are applied too.
   const last = Math.max(operations, ...numbers);
-  const ends = after.flatMap(({ number, balance, expiresAtMs }) => {
-    return number <= last && balance === "free" && expiresAtMs !== null ? [expiresAtMs] : [];
-  });
-  return {
-    operations: last,
-    freeExpiresAtMs: ends.length === 0 ? freeExpiresAtMs : Math.max(freeExpiresAtMs ?? 0, ...ends),
-    pending: after.filter(({ number }) => number > last),
-  };
+  const late = after.filter(({ number, balance }) => number <= last && balance === "free");
+  const applied = [...grants, ...late.map((grant) => ({ ...grant, before: null }))];
+  const entries = new Map(missing.flatMap(readable).map((entry) => [entry.operation, entry]));
+  const freeEnds = applied.reduce((ends, grant) => {
+    return withGrant(ends, grant, grant.before ?? beforeOf(grant, entries, free));
+  }, NO_FREE_ENDS);
+  return { operations: last, freeEnds, pending: after.filter(({ number }) => number > last) };
+}
+
+/**
+ * What a wallet had before a grant whose entry the ledger lacks. If nobody knows, as much as it has
+ * now: a lot then takes nothing from the later ones when it ends.
+ */
+function beforeOf(
+  { number, createdAtMs }: Pick<AppliedGrant, "number" | "createdAtMs">,
+  entries: ReadonlyMap<number | null, JournalEntry>,
+  free: bigint,
+) {
+  const entry = entries.get(number);
+  if (entry === undefined) return { owned: free, nowMs: createdAtMs };
+  return { owned: entry.freeAfter - entry.freeDelta, nowMs: entry.atMs };
 }

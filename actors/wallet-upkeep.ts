@@ -24,6 +24,7 @@ import { fromPostgres, type ScriptRunner } from "./scripts/script-runner.ts";
 import {
   applyOperation,
   configure,
+  type ExpiredFree,
   evict,
   expireFree,
   hydrate,
@@ -241,11 +242,17 @@ export class WalletUpkeep {
     return reply === "ok";
   }
 
-  /** Removes expired free credit from the balance, with a ledger entry. */
-  async expireFree(): Promise<void> {
-    if ((await this.deps.scripts.run(expireFree, this.subject())) === "ok") return;
-    await this.hydrate();
-    await this.deps.scripts.run(expireFree, this.subject());
+  /**
+   * Removes free credit that has ended from the balance, with a ledger entry; `byMs` is the time of
+   * Postgres, which must agree with that of Redis.
+   */
+  async expireFree(byMs: number): Promise<ExpiredFree> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const reply = await this.deps.scripts.run(expireFree, { ...this.subject(), byMs });
+      if (reply !== "hydrate") return reply;
+      await this.hydrate();
+    }
+    throw new ApiError("service_unavailable", "The free credit could not be ended; try again");
   }
 
   /** The arguments that every script of this account takes. */

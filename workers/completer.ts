@@ -2,6 +2,7 @@
 // operations that Redis lacks, and the expiry of free credit on accounts without calls.
 
 import { applyChanges, type ChangedAccount } from "../actors/changed-account.ts";
+import type { ExpiredFree } from "../actors/scripts/wallet-scripts.ts";
 import type { Log } from "../src/core/log.ts";
 import type { AccountRef } from "../src/store/accounts/accounts.ts";
 import type { PendingWork } from "../src/store/accounts/pending-work.ts";
@@ -9,7 +10,7 @@ import { isRefusedByScript } from "../src/store/servers/redis-errors.ts";
 
 /** The part of an account's actor that this worker uses. */
 export interface PendingAccount extends ChangedAccount {
-  expireFree(): Promise<void>;
+  expireFree(byMs: number): Promise<ExpiredFree>;
 }
 
 export interface CompleterDeps {
@@ -36,7 +37,9 @@ export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
   const unapplied = await deps.pendingWork.unapplied(new Date(nowMs - deps.graceMs));
   const applied = await forEach(deps, unapplied, applyChanges);
   const over = await deps.pendingWork.withExpiredFreeCredit(new Date(nowMs));
-  const expired = await forEach(deps, over, (wallet) => wallet.expireFree());
+  const expired = await forEach(deps, over, async (wallet, accountRef) => {
+    await deps.pendingWork.endFreeCredit(accountRef, await wallet.expireFree(nowMs));
+  });
   const failed = unapplied.length - applied + (over.length - expired);
   return { applied, expired, failed };
 }
@@ -45,12 +48,13 @@ export async function completeChanges(deps: CompleterDeps): Promise<Completed> {
 async function forEach(
   deps: CompleterDeps,
   refs: readonly AccountRef[],
-  run: (wallet: PendingAccount) => Promise<void>,
+  run: (wallet: PendingAccount, accountRef: AccountRef) => Promise<void>,
 ): Promise<number> {
   let done = 0;
-  for (const { id, bucket } of refs) {
+  for (const accountRef of refs) {
+    const { id, bucket } = accountRef;
     try {
-      await run(deps.accounts.of(id, bucket));
+      await run(deps.accounts.of(id, bucket), accountRef);
       done += 1;
     } catch (error) {
       if (isRefusedByScript(error)) {

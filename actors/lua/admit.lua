@@ -73,8 +73,7 @@ if #KEYS >= first then
 end
 
 -- The most that this call can hold, by the balances, the account's cap and all budgets.
-local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
-local usable_free = eligible == 1 and not free_is_over and w.free or 0
+local usable_free = eligible == 1 and free_at(w, now) or 0
 local cap_room = cap - month_use(w, month)
 local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
 local over, least_room = nil, AMOUNT_MAX
@@ -187,7 +186,8 @@ if redis_call('HSETNX', holds, request, record) == 0 then
   redis_call('HSET', holds, request, record)
   hold = parse_hold(record)
 end
-w.paid, w.free = w.paid - hold.paid, w.free - hold.free
+w.paid = w.paid - hold.paid
+use_free(w, now, hold.free)
 w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
 w.streams, w.calls, w.used = w.streams + stream, w.calls + calls_of(hold), now
 add_to_month(w, month, 0, bound)

@@ -5,14 +5,15 @@
 --
 -- KEYS  1 bucket  2 wallet  3 document  4 events  5.. the keys with spending
 -- ARGV  1 packed: now_ms or 0, epoch, evictions, seq, paid, free, owed, free_expires_ms or 0,
---         operations, version, how many operations follow
+--         operations, version, how many operations follow; then the earlier ends of free credit
+--         (see free_credit.lua)
 --       2 account  3 document  4.. of each operation: kind, balance, packed number, amount,
 --         expires_ms or 0, created_ms; then of each key: packed month, spent, the month before,
 --         spent
 -- Reply { 'ok' }  { 'present' }  { 'again' } read Postgres again  { 'recover' }
 
-local given, epoch, evictions, seq, paid, free, owed, free_expires, operations, version, pending =
-  unpack_record('<ddddddddddd', ARGV[1])
+local given, epoch, evictions, seq, paid, free, owed, free_expires, operations, version, pending,
+  ends_at = unpack_record('<ddddddddddd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 if not bucket then return { 'recover' } end
 if bucket.epoch ~= epoch or bucket.evictions ~= evictions then return { 'again' } end
@@ -23,6 +24,7 @@ local w = {
   held_paid = 0, held_free = 0, owed = amount(owed), operations = operations,
   free_expires = free_expires, free_since = 0, streams = 0, calls = 0, month = month_of(now),
   spent = 0, held = 0, previous_spent = 0, previous_held = 0, used = 0,
+  ends = string_sub(ARGV[1], ends_at),
 }
 local key_states, first_key = {}, 4 + 3 * pending
 for i = 5, #KEYS do

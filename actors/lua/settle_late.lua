@@ -1,7 +1,7 @@
 -- Settles a call without a hold. If the sweep expired the hold, takes the rest of the cost as far
 -- as balance, cap and budget allow, and writes off the remainder. If the wallet was rebuilt, the
 -- amount of the hold is unknown: the whole cost is written off. The account never owes anything. A
--- surplus that the sweep took is given back; free credit only if no newer free credit replaced it.
+-- surplus that the sweep took is given back, free credit only if it has not ended meanwhile.
 -- If another call has the idempotency key by now, all that is due is written off (D-751).
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 op  5 events  6.. the marker, if the call has one, then the
@@ -60,8 +60,7 @@ if w and due > 0 then
   local room = min(due, cap - month_use(w, month), budgets_room)
   if budget >= 0 then room = min(room, budget - month_use(k, month)) end
   room = max(0, room)
-  local usable_free = (w.free_expires == 0 or now < w.free_expires) and w.free or 0
-  take_free = min(room, usable_free, total_free - charged_free)
+  take_free = min(room, free_at(w, now), total_free - charged_free)
   take_paid = min(room - take_free, w.paid)
 elseif w and due < 0 then
   take_paid = -min(-due, charged - charged_free)
@@ -71,7 +70,8 @@ local taken = take_free + take_paid
 
 local seq = nil
 if taken ~= 0 then
-  w.paid, w.free = w.paid - take_paid, w.free - take_free
+  w.paid = w.paid - take_paid
+  use_free(w, admitted, take_free)
   add_to_month(w, month, taken, 0)
   add_to_month(k, month, taken, 0)
   seq = next_seq(w)

@@ -1,10 +1,11 @@
-// The packed records of Redis: little-endian doubles, then text. Only this file, and records.lua
-// and window.lua in lua/shared/, know their layout; test/unit/actors/records/records.test.ts checks
-// that they agree.
+// The packed records of Redis: little-endian doubles, then text. Only this file, and records.lua,
+// window.lua and free_credit.lua in lua/shared/, know their layout;
+// test/unit/actors/records/records.test.ts checks that they agree.
 
 import { type BudgetRef, parseBudgetRefs } from "../../src/core/access/budgets.ts";
 import type { JournalEntry, JournalType, OperationKind } from "../../src/core/journal/journal.ts";
 import { OPERATION_KINDS } from "../../src/core/journal/journal.ts";
+import type { FreeEnd, FreeEnds } from "../../src/core/money/free-lots.ts";
 import { type NanoUsd, nanoOf } from "../../src/core/money/money.ts";
 import { checkLayout, isKnownLayout } from "./layouts.ts";
 
@@ -34,11 +35,9 @@ export interface Wallet {
   readonly owed: NanoUsd;
   /** The number of the last operation applied. */
   readonly operations: number;
-  /** When free credit ends; 0 if it never does. */
-  readonly freeExpiresMs: number;
-  /**
-   * The begin of the current free credit. A held part of older free credit expires on its release.
-   */
+  /** When free credit ends; the earlier ends are those of lots that end before the last one. */
+  readonly freeEnds: FreeEnds;
+  /** Calls from before it give back no free credit that has ended since. */
   readonly freeSinceMs: number;
   readonly streams: number;
   /** Open calls, streams included. */
@@ -138,8 +137,7 @@ export function parseBucket(bytes: Buffer): BucketRecord {
 
 /** @throws UnknownRecord */
 export function parseWallet(bytes: Buffer): Wallet {
-  if (bytes.length !== WALLET_FIELDS * BYTES)
-    throw new UnknownRecord("A wallet has another length");
+  const earlier = freeEndsAt(bytes, WALLET_FIELDS * BYTES);
   const next = reader(doubles(bytes, WALLET_FIELDS, "wallet"));
   return {
     layout: next(),
@@ -152,7 +150,7 @@ export function parseWallet(bytes: Buffer): Wallet {
     heldFree: money(next()),
     owed: money(next()),
     operations: next(),
-    freeExpiresMs: next(),
+    freeEnds: { lastMs: next(), earlier },
     freeSinceMs: next(),
     streams: next(),
     calls: next(),
@@ -163,6 +161,19 @@ export function parseWallet(bytes: Buffer): Wallet {
     previousHeld: money(next()),
     usedMs: next(),
   };
+}
+
+/** The ends of free credit before the last one, as free_credit.lua packs them. */
+function freeEndsAt(bytes: Buffer, offset: number): FreeEnd[] {
+  const length = bytes.length - offset;
+  if (length < 0 || length % (2 * BYTES) !== 0) {
+    throw new UnknownRecord("A wallet has another length");
+  }
+  return Array.from({ length: length / (2 * BYTES) }, (_, index) => {
+    const place = offset + index * 2 * BYTES;
+    const later = bytes.readDoubleLE(place + BYTES);
+    return { atMs: bytes.readDoubleLE(place), later: money(later) };
+  });
 }
 
 /** @throws UnknownRecord */

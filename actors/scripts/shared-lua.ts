@@ -1,6 +1,7 @@
 // Lua code that all scripts share.
 
 import budgetsLua from "../lua/shared/budgets.lua" with { type: "text" };
+import freeCreditLua from "../lua/shared/free_credit.lua" with { type: "text" };
 import leasesLua from "../lua/shared/leases.lua" with { type: "text" };
 import limitsLua from "../lua/shared/limits.lua" with { type: "text" };
 import markersLua from "../lua/shared/markers.lua" with { type: "text" };
@@ -14,6 +15,7 @@ export const SHARED_LUA = [
   preludeLua,
   windowLua,
   recordsLua,
+  freeCreditLua,
   walletLua,
   budgetsLua,
   limitsLua,

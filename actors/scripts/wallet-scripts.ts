@@ -3,6 +3,7 @@
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/access/limits.ts";
 import type { Operation } from "../../src/core/journal/journal.ts";
 import { markerContent } from "../../src/core/journal/marker.ts";
+import type { FreeEnds } from "../../src/core/money/free-lots.ts";
 import { type NanoUsd, toDouble } from "../../src/core/money/money.ts";
 import type { StoredMarker } from "../../src/store/accounts/stored-markers.ts";
 import type { EvictionRecord, WalletRecord } from "../../src/store/accounts/wallet-repository.ts";
@@ -32,6 +33,7 @@ import {
   type RawReply,
   type Script,
   type Timed,
+  unpack,
   verdictOf,
 } from "./script.ts";
 
@@ -80,7 +82,11 @@ export interface KeySpending {
   readonly spentBefore: NanoUsd;
 }
 
-export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months" | "missing"> {
+export interface HydrateArgs
+  extends Timed,
+    OfAccount,
+    Omit<WalletRecord, "months" | "missing" | "grants"> {
+  readonly freeEnds: FreeEnds;
   readonly epoch: number;
   readonly evictions: number;
   /** The operations after these, in order. */
@@ -108,10 +114,11 @@ export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
       toDouble(a.paid),
       toDouble(a.free),
       toDouble(a.owed),
-      a.freeExpiresAtMs ?? 0,
+      a.freeEnds.lastMs,
       a.operations,
       a.version,
       a.pending.length,
+      ...a.freeEnds.earlier.flatMap(({ atMs, later }) => [atMs, Number(later)]),
     ),
     a.account,
     a.document,
@@ -274,11 +281,31 @@ export const countRefused: Script<CountRefusedArgs, "ok"> = {
   reply: (raw) => verdictOf(raw) as "ok",
 };
 
-export const expireFree: Script<Timed & OfAccount, "ok" | "hydrate"> = {
+export interface ExpireFreeArgs extends Timed, OfAccount {
+  /** The time of Postgres, which must agree that a lot has ended. */
+  readonly byMs: number;
+}
+
+/** What an expiry left of a wallet. */
+export interface ExpiredFree {
+  /** The number of its last ledger entry. */
+  readonly seq: number;
+  /** True if calls hold free credit, and may give some of it back. */
+  readonly isHeld: boolean;
+  /** What had ended by this time is removed: the earlier one of the two clocks. */
+  readonly byMs: number;
+}
+
+export const expireFree: Script<ExpireFreeArgs, ExpiredFree | "hydrate"> = {
   name: "expire_free",
   lua: expireFreeLua,
   flags: ["allow-oom"],
   keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
-  args: (a) => [pack(a.nowMs), a.account],
-  reply: (raw) => verdictOf(raw) as "ok" | "hydrate",
+  args: (a) => [pack(a.nowMs, a.byMs), a.account],
+  reply(raw) {
+    const [verdict, numbers] = raw as readonly RawReply[];
+    if (String(verdict) !== "ok") return "hydrate";
+    const [seq = 0, held = 0, byMs = 0] = unpack(bytesOf(numbers));
+    return { seq, isHeld: held > 0, byMs };
+  },
 };

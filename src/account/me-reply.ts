@@ -32,7 +32,7 @@ export const Me = named("Account", {
   balance: Type.Object({
     paid_usd: usdAmount("Paid credit, without what is held"),
     free_usd: usdAmount("Free credit, without what is held"),
-    free_expires_at: nullable(time("When the free credit ends")),
+    free_expires_at: nullable(time("When the free credit ends; the first end of several")),
     held_usd: usdAmount("What calls under way have reserved"),
     spendable_usd: usdAmount("What one call could reserve now"),
     spendable_limit: oneOf(SPENDING_LIMITS, {

@@ -5,6 +5,7 @@ import type { AccountUse, KeyUse, OwnedBudget } from "../../actors/account-use.t
 import { parseDocument } from "../core/access/access.ts";
 import type { AccountState } from "../core/access/account-states.ts";
 import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/access/limits.ts";
+import { type FreeLot, freeLots, nextFreeEnd, usableFree } from "../core/money/free-lots.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
 import { nextMonthMs } from "../core/money/months.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
@@ -22,7 +23,10 @@ export interface Balances {
   readonly paid: NanoUsd;
   /** Zero once it has ended. */
   readonly free: NanoUsd;
+  /** The first end of free credit that is left; without any, the last end. */
   readonly freeExpiresAt: Date | null;
+  /** The lots of free credit that something is left of, by their ends. */
+  readonly freeLots: readonly FreeLot[];
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
   readonly owed: NanoUsd;
@@ -108,15 +112,16 @@ export async function readAccountSummary(
 }
 
 function balancesOf({ wallet, nowMs }: AccountUse): Balances {
-  const { paid, free, freeExpiresMs, heldPaid, heldFree, owed } = wallet;
-  const hasEnded = freeExpiresMs !== 0 && nowMs >= freeExpiresMs;
+  const { paid, free, freeEnds, heldPaid, heldFree, owed } = wallet;
+  const expiresMs = nextFreeEnd(freeEnds, free, nowMs);
   return {
     paid,
     heldPaid,
     heldFree,
     owed,
-    free: hasEnded ? ZERO : free,
-    freeExpiresAt: freeExpiresMs === 0 ? null : new Date(freeExpiresMs),
+    free: usableFree(freeEnds, free, nowMs),
+    freeExpiresAt: expiresMs === null ? null : new Date(expiresMs),
+    freeLots: freeLots(freeEnds, free, nowMs),
   };
 }
 

@@ -75,6 +75,7 @@ export function checkWallet(
   return (
     checkNegative(replay.account, wallet) ??
     checkBalances(replay, wallet, records) ??
+    checkLots(replay, wallet, records) ??
     checkMonths(replay, inspection, { wallet, holds: records }) ??
     checkBudgets(replay, inspection, records) ??
     checkDocument(replay.account, { wallet, document: inspection.document }, access)
@@ -135,7 +136,7 @@ function checkBalances(
     ["number of open calls", wallet.calls, calls],
     ["number of open streams", wallet.streams, streams],
     ...(isWhole
-      ? [["end of free credit", wallet.freeExpiresMs, replay.freeExpiresAtMs] as const]
+      ? [["end of free credit", wallet.freeEnds.lastMs, replay.freeEnds.lastMs] as const]
       : []),
   ] as const;
   for (const [name, found, expected] of counts) {
@@ -143,7 +144,8 @@ function checkBalances(
   }
   // A rebuilt wallet does not know when its free credit began.
   const since = wallet.freeSinceMs;
-  if (isWhole && since !== 0 && since !== replay.walletFreeSinceMs) {
+  const isKnown = since === replay.walletFreeSinceMs || replay.earlierEnds.has(since);
+  if (isWhole && since !== 0 && !isKnown) {
     const most = `0 or ${replay.walletFreeSinceMs}`;
     return say("the beginning of free credit in Redis", most, `${since}`);
   }
@@ -158,6 +160,38 @@ function checkBalances(
     if (wallet[field] === expected[field]) continue;
     const fact = `the ${name} in Redis, with ${holds.length} open holds`;
     return say(fact, dollars(expected[field]), dollars(wallet[field]));
+  }
+  return null;
+}
+
+/**
+ * Checks what each end of free credit before the last one leaves to calls. Those that began after
+ * the end have spent and hold some of it; a wallet that was rebuilt meanwhile does not know what
+ * they spent.
+ */
+function checkLots(
+  replay: LedgerReplay,
+  wallet: Wallet,
+  holds: readonly HoldRecord[],
+): AuditFinding | null {
+  if (replay.holes > 0) return null;
+  const say = saying(replay.account);
+  const { earlier } = replay.freeEnds;
+  const found = wallet.freeEnds.earlier;
+  const [due, there] = [earlier, found].map((ends) => ends.map(({ atMs }) => atMs).join(", "));
+  if (due !== there) {
+    return say("the ends of free credit before the last in Redis", due || "none", there || "none");
+  }
+  for (const [index, { atMs, later }] of found.entries()) {
+    const held = holds.reduce((sum, { admittedMs, free }) => {
+      return admittedMs >= atMs ? sum + free : sum;
+    }, 0n);
+    const least = (earlier[index]?.later ?? 0n) - held;
+    const most = (replay.freeEndsUncharged.earlier[index]?.later ?? 0n) - held;
+    if (later >= least && later <= most) continue;
+    const fact = `the free credit in Redis that goes on after ${new Date(atMs).toISOString()}`;
+    const expected = least === most ? dollars(least) : `${dollars(least)} to ${dollars(most)}`;
+    return say(fact, expected, dollars(later));
   }
   return null;
 }

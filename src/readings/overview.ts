@@ -23,13 +23,19 @@ import { readAutoTopUp } from "../store/payments/auto-top-ups.ts";
 import { hasCalled, readLastErrors, readUsageDays } from "../store/usage/recent-usage.ts";
 import { AGE, asOf, type Reading, usdText, type WalletStores } from "./reading.ts";
 
+const FreeLot = {
+  amount_usd: usd({ about: "What is left of it", sample: "3.2" }),
+  ends_at: nullable(time({ about: "When it ends", sample: "2027-02-20T00:00:00.000Z" })),
+};
+
 /** The balances of an account, alike on every page. */
 export const Balance = {
   paid_usd: usd({ about: "Paid balance that is not held", sample: "43.184120875" }),
   free_usd: usd({ about: "Free credit that is not held", sample: "3.2" }),
   free_expires_at: nullable(
-    time({ about: "When free credit ends", sample: "2027-02-20T00:00:00.000Z" }),
+    time({ about: "When free credit first ends", sample: "2027-02-20T00:00:00.000Z" }),
   ),
+  free_lots: listOf(nested(FreeLot), { about: "Its parts by their ends, the first to end first" }),
   held_usd: usd({ about: "Held by calls that have not ended", sample: "0.0412" }),
   owed_usd: usd({ about: "Paid first by the next payment", sample: "0" }),
   spendable_usd: usd({ about: "What a call can hold now", sample: "46.384120875" }),
@@ -112,14 +118,16 @@ export const Overview = {
 };
 export type OverviewReply = WireOf<typeof Overview>;
 
-const [writeBalance, writeMonth] = [jsonFrom(Balance), jsonFrom(Month)];
+const [writeBalance, writeLot] = [jsonFrom(Balance), jsonFrom(FreeLot)];
+const writeMonth = jsonFrom(Month);
 const [writeToday, writeError] = [jsonFrom(Today), jsonFrom(LastError)];
 
 /** The balances of an account, from a reading of its wallet. */
 export function balanceJson({ balances, spendable }: AccountSummary): WireOf<typeof Balance> {
   const held = balances.heldPaid + balances.heldFree;
   const { amount, limit } = spendable;
-  return writeBalance({ ...balances, held, spendable: amount, spendableLimit: limit });
+  const freeLots = balances.freeLots.map((lot) => writeLot({ ...lot, endsAt: lot.endsAtMs }));
+  return writeBalance({ ...balances, freeLots, held, spendable: amount, spendableLimit: limit });
 }
 
 export interface OverviewStores extends WalletStores {

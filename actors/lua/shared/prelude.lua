@@ -1,6 +1,6 @@
--- Numbers and time, for every script. This file, window.lua, records.lua, wallet.lua, budgets.lua,
--- limits.lua, leases.lua and markers.lua come before the scripts in one library. Redis runs the
--- library once, when it is loaded.
+-- Numbers and time, for every script. This file, window.lua, records.lua, free_credit.lua,
+-- wallet.lua, budgets.lua, limits.lua, leases.lua and markers.lua come before the scripts in one
+-- library. Redis runs the library once, when it is loaded.
 --
 -- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. It enters and
 -- leaves in packed records of little-endian doubles, never as text.

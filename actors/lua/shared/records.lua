@@ -1,5 +1,5 @@
--- The packed records of a bucket; loaded after window.lua. Only these two files and
--- actors/records/records.ts know the layout of a record.
+-- The packed records of a bucket; loaded after window.lua. Only these two files, free_credit.lua
+-- and actors/records/records.ts know the layout of a record.
 
 -- The layouts that this release reads (actors/records/layouts.ts), and the one that it writes. That
 -- is the layout in force in the bucket. Without a bucket it is the lowest, because every process
@@ -19,7 +19,7 @@ end
 
 -- A format with 'c0' ends with a text; `_BYTES` is the place where its text, or its rest, begins.
 local BUCKET = '<dddd'
-local WALLET = '<dddddddddddddddddddd'
+local WALLET, WALLET_BYTES = '<dddddddddddddddddddd', 160
 local SPENDING_NUMBERS, SPENDING, SPENDING_BYTES = '<ddddddd', '<dddddddc0', 56
 local KEY_STATE = '<ddddddddddc0'
 local HOLD_NUMBERS, HOLD, HOLD_BYTES = '<ddddddddd', '<dddddddddc0', 72
@@ -70,6 +70,7 @@ local function parse_wallet(w, bytes, epoch)
   w.owed, w.operations, w.free_expires, w.free_since = owed, operations, free_expires, free_since
   w.streams, w.calls, w.month, w.spent, w.held = streams, calls, month, spent, held
   w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used
+  w.ends = #bytes > WALLET_BYTES and string_sub(bytes, WALLET_BYTES + 1) or ''
   return w
 end
 
@@ -80,7 +81,7 @@ end
 local function wallet_record(w)
   return pack(WALLET, in_force, w.epoch, w.version, w.seq, w.paid, w.free, w.held_paid,
     w.held_free, w.owed, w.operations, w.free_expires, w.free_since, w.streams, w.calls, w.month,
-    w.spent, w.held, w.previous_spent, w.previous_held, w.used)
+    w.spent, w.held, w.previous_spent, w.previous_held, w.used) .. w.ends
 end
 
 local function write_wallet(key, w)

@@ -1,5 +1,5 @@
 -- The arithmetic on a wallet: the ends of holds, and the effects of operations. Loaded after
--- records.lua.
+-- free_credit.lua.
 
 -- Returns the number of open calls of a hold: 0 for a hold that belongs to no process, because no
 -- caller waits for its reply, and for that of a brief call, whose deadline is -1 (D-936).
@@ -25,28 +25,6 @@ local function repay(events, w, at, text, request)
   return append(events, w.epoch, w, {
     type = REPAYMENT, at = at, seq = next_seq(w), paid_delta = -repaid,
     text = account_of(text) .. '\t\t', request = request,
-  })
-end
-
--- Removes expired free credit from the balance, with a ledger entry. Returns the journal's fault if
--- there is one; then nothing was written.
-local function expire_free(events, w, account, now)
-  if w.free == 0 or w.free_expires == 0 or now < w.free_expires then return nil end
-  local gone = w.free
-  w.free = 0
-  return append(events, w.epoch, w, {
-    type = FREE_EXPIRED, at = now, seq = next_seq(w), free_delta = -gone, text = account .. '\t\t',
-  })
-end
-
--- Removes free credit that a call gave back, if it has ended and newer free credit has come, which
--- would otherwise prolong it. `call` has admitted and text.
-local function drop_lapsed(events, w, call, returned_free)
-  if returned_free <= 0 or call.admitted >= w.free_since then return end
-  w.free = w.free - returned_free
-  append(events, w.epoch, w, {
-    type = FREE_EXPIRED, at = w.free_since, seq = next_seq(w), free_delta = -returned_free,
-    text = account_of(call.text) .. '\t\t',
   })
 end
 
@@ -78,7 +56,8 @@ local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local charged_free = charged < hold.free and charged or hold.free
   local charged_paid = charged - charged_free
 
-  w.paid, w.free = w.paid + hold.paid - charged_paid, w.free + hold.free - charged_free
+  w.paid = w.paid + hold.paid - charged_paid
+  use_free(w, hold.admitted, charged_free - hold.free)
   w.held_paid, w.held_free = w.held_paid - hold.paid, w.held_free - hold.free
   w.streams, w.calls = w.streams - hold.stream, w.calls - calls_of(hold)
   add_to_month(w, hold.month, charged, -total)
@@ -142,15 +121,20 @@ local function apply_operation(events, w, account, now, op)
   amount(w.owed + max(0, debt))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
-    -- Remove free credit that has ended before new free credit comes, which would prolong it. That
-    -- takes both clocks: this server's, and that of Postgres, by which the new credit was booked.
-    if w.free_expires > 0 and min(now, op.created) >= w.free_expires then
+    -- If all free credit has ended, remove it before other free credit comes. That takes both
+    -- clocks: this server's, and that of Postgres, by which the new credit was booked.
+    local have_ended = w.free_expires > 0 and min(now, op.created) >= w.free_expires
+    if have_ended then
       local fault = expire_free(events, w, account, now)
       if fault then return fault end
-      w.free_since = now
+      w.free_since, w.ends = now, ''
     end
     free_delta = op.amount
-    w.free_expires = max(w.free_expires, op.expires)
+    if have_ended then
+      w.free_expires = max(w.free_expires, op.expires)
+    elseif op.amount > 0 then
+      add_end(w, now, op)
+    end
   elseif op.kind == 'forgiven' then
     owed_delta = -min(w.owed, op.amount)
   elseif op.amount > 0 then

@@ -10,6 +10,7 @@ export interface BalanceFigures {
   readonly paid_usd: string;
   readonly free_usd: string;
   readonly free_expires_at: string | null;
+  readonly free_lots: readonly { readonly amount_usd: string; readonly ends_at: string | null }[];
   readonly held_usd: string;
   readonly owed_usd: string;
   readonly spendable_usd: string;
@@ -59,6 +60,7 @@ export function BalancePicture({ balance }: { readonly balance: BalanceFigures }
             <li key={part}>
               <i className="dot" data-part={part} />
               {labelOf(balance, part)} <Money usd={amount} />
+              {part === "free" && <FreeLots balance={balance} />}
             </li>
           );
         })}
@@ -67,8 +69,24 @@ export function BalancePicture({ balance }: { readonly balance: BalanceFigures }
   );
 }
 
+/** The parts of free credit that end at different times, if there are several. */
+function FreeLots({ balance: { free_lots: lots } }: { readonly balance: BalanceFigures }) {
+  if (lots.length < 2) return null;
+  return (
+    <span className="dim">
+      {lots.map(({ amount_usd: usd, ends_at: end }) => (
+        <span key={end}>
+          {" · "}
+          <Money usd={usd} /> {end !== null && t.balance.lotUntil(shortDay(end))}
+        </span>
+      ))}
+    </span>
+  );
+}
+
 function labelOf(balance: BalanceFigures, part: Part): string {
-  if (part !== "free" || balance.free_expires_at === null) return t.balance.parts[part];
+  const isOne = balance.free_lots.length < 2;
+  if (part !== "free" || balance.free_expires_at === null || !isOne) return t.balance.parts[part];
   return t.balance.freeUntil(shortDay(balance.free_expires_at));
 }
 

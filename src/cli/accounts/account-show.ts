@@ -42,7 +42,6 @@ async function read({ administration, actors }: Stores, id: string): Promise<Sho
 
 function accountText({ account, summary, keys, payments }: Shown): string {
   const { tier, next, balances, month, openStreams } = summary;
-  const expiry = balances.freeExpiresAt;
   const held = add(balances.heldPaid, balances.heldFree);
   const own = month.ownCap === null ? "" : `; own cap ${dollars(month.ownCap)}`;
   const spent =
@@ -55,7 +54,7 @@ function accountText({ account, summary, keys, payments }: Shown): string {
     ["state", stateText(account)],
     ...tierRows(account, tier, next),
     ["paid", dollars(balances.paid)],
-    ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
+    ["free", freeText(balances)],
     ...owedRows(balances.owed),
     ["held", `${dollars(held)} in open calls, ${openStreams} of them streams`],
     ["month", `${month.name}: ${spent} spent${own}`],
@@ -65,6 +64,14 @@ function accountText({ account, summary, keys, payments }: Shown): string {
     `keys\n${indented(keysText(keys, summary))}`,
     `payments\n${paymentsText(payments)}`,
   ].join("\n\n");
+}
+
+/** `$5 until 2027-02-19 08:00`, or each lot of several: `$5: $2 until …, $3 until …`. */
+function freeText({ free, freeExpiresAt, freeLots }: AccountSummary["balances"]): string {
+  const until = (at: Date | number | null) => (at === null ? "" : ` until ${utc(new Date(at))}`);
+  if (freeLots.length < 2) return `${dollars(free)}${until(freeExpiresAt)}`;
+  const lots = freeLots.map(({ amount, endsAtMs }) => `${dollars(amount)}${until(endsAtMs)}`);
+  return `${dollars(free)}: ${lots.join(", ")}`;
 }
 
 /** `suspended (dispute)`. */
@@ -104,6 +111,10 @@ function jsonOf({ account, summary, keys, payments }: Shown) {
       paid_usd: toJsonNumber(balances.paid),
       free_usd: toJsonNumber(balances.free),
       free_expires_at: balances.freeExpiresAt,
+      free_lots: balances.freeLots.map(({ amount, endsAtMs }) => ({
+        usd: toJsonNumber(amount),
+        ends_at: endsAtMs === null ? null : new Date(endsAtMs),
+      })),
       held_usd: toJsonNumber(add(balances.heldPaid, balances.heldFree)),
       held_paid_usd: toJsonNumber(balances.heldPaid),
       held_free_usd: toJsonNumber(balances.heldFree),

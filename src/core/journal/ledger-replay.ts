@@ -3,6 +3,14 @@
 // depends on those, the replay proves its bounds.
 
 import type { BudgetRef } from "../access/budgets.ts";
+import {
+  type FreeEnds,
+  laterThan,
+  NO_FREE_ENDS,
+  replacesAll,
+  withCharge,
+  withGrant,
+} from "../money/free-lots.ts";
 import { monthBefore, monthOf } from "../money/months.ts";
 import { operationEffect } from "../money/operation-effect.ts";
 import { type AuditFinding, dollars } from "./audit-finding.ts";
@@ -58,8 +66,12 @@ export class LedgerReplay {
   holes = 0;
   /** The number of operations that the holes may hide. */
   hidden = 0;
-  /** The end of the applied free credit; 0 if no free credit was applied. */
-  freeExpiresAtMs = 0;
+  /** The ends of the applied free credit, and what charged calls left of each. */
+  freeEnds: FreeEnds = NO_FREE_ENDS;
+  /** The same without the charges: a wallet that was rebuilt does not know of them. */
+  freeEndsUncharged: FreeEnds = NO_FREE_ENDS;
+  /** Every end that was not the last one. */
+  readonly earlierEnds = new Set<number>();
   /**
    * The start of the current free credit by the rule of the wallet: the operation of that credit
    * must also have been created, by the clock of Postgres, after the earlier credit ended. 0 if no
@@ -132,7 +144,7 @@ export class LedgerReplay {
     // While anything is owed nothing is available, so the balance is exactly what was added.
     if (kind !== "free_expired") this.#due = paidDelta > 0n ? smaller(paidDelta, this.owed) : 0n;
     if (kind === "free_expired") {
-      if (atMs < this.freeExpiresAtMs) this.#lapsing -= taken;
+      if (atMs < this.freeEnds.lastMs) this.#lapsing -= smaller(taken, this.#lapsing);
       this.expired += taken;
     } else if (kind === "repayment") {
       this.repaid += taken;
@@ -143,6 +155,7 @@ export class LedgerReplay {
       // A late settlement returns the amount that the sweep took too much, also of free credit that
       // ended.
       if (freeDelta > 0n && atMs < this.#freeSinceMs) this.#lapsing += freeDelta;
+      this.freeEnds = withCharge(this.freeEnds, atMs, -freeDelta);
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
       for (const { number, startMs } of entry.budgets) {
@@ -153,21 +166,22 @@ export class LedgerReplay {
   }
 
   #noteOperation(entry: ReplayEntry): void {
-    const { operation, paidDelta, freeDelta, freeAfter, atMs } = entry;
+    const { operation, paidDelta, freeDelta, freeAfter, atMs: nowMs } = entry;
     this.operations = operation ?? this.operations;
     const change = paidDelta + freeDelta;
     if (change > 0n) this.credited += change;
     else this.reversed -= change;
     const row = this.#operations.get(this.operations);
-    const expiresAtMs = row?.expiresAtMs ?? 0;
-    const isOver = this.freeExpiresAtMs > 0 && atMs >= this.freeExpiresAtMs;
-    if (freeDelta > 0n && isOver) {
-      this.#lapsing = freeAfter - freeDelta;
-      this.#freeSinceMs = atMs;
+    if (row?.balance !== "free") return;
+    const owned = freeAfter - freeDelta;
+    if (replacesAll(this.freeEnds, row, nowMs)) {
+      this.#lapsing = owned;
+      this.#freeSinceMs = nowMs;
+      this.walletFreeSinceMs = nowMs;
     }
-    const isBegun = isOver && row !== undefined && row.createdAtMs >= this.freeExpiresAtMs;
-    if (isBegun && row.balance === "free") this.walletFreeSinceMs = atMs;
-    this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
+    this.freeEnds = withGrant(this.freeEnds, row, { owned, nowMs });
+    this.freeEndsUncharged = withGrant(this.freeEndsUncharged, row, { owned, nowMs });
+    for (const { atMs } of this.freeEnds.earlier) this.earlierEnds.add(atMs);
   }
 
   /** Restarts from the first entry after a hole. */
@@ -317,11 +331,28 @@ export class LedgerReplay {
         found,
       });
     }
-    if (atMs >= this.freeExpiresAtMs || -freeDelta <= this.#lapsing) return null;
-    const [expected, found] = [this.freeExpiresAtMs, atMs].map((ms) => new Date(ms).toISOString());
+    const { lastMs } = this.freeEnds;
+    if (atMs >= lastMs || -freeDelta <= this.#lapsing) return null;
+    // A hole may have brought the lot that ended.
+    if (this.holes > 0) return null;
+    const later = laterThan(this.freeEnds, atMs);
+    if (later !== null) return this.#checkPart(seq, { gone: -freeDelta, later });
+    const [expected, found] = [lastMs, atMs].map((ms) => new Date(ms).toISOString());
     return this.#wrong(seq, "when free credit ended", {
       expected: `${expected} or later`,
       found: `${found}`,
+    });
+  }
+
+  /** The end of a lot takes nothing of the lots that end later. */
+  #checkPart(
+    seq: number,
+    { gone, later }: { readonly gone: bigint; readonly later: bigint },
+  ): AuditFinding | null {
+    if (this.free - gone >= smaller(later, this.free)) return null;
+    return this.#wrong(seq, "the free credit that ends later", {
+      expected: `${dollars(smaller(later, this.free))} or more`,
+      found: dollars(this.free - gone),
     });
   }
 

@@ -143,19 +143,36 @@ export class BalanceNotices {
     return rows.map(endingOf);
   }
 
+  /**
+   * Lots of which something is left. What ends after a time is at most the free credit at any
+   * moment with what came since and ends after it, because the lot that ends first is spent first.
+   */
   #ending({ now, before }: EndingSpan, condition: SqlFragment): SqlFragment {
     return this.database.sql`
-      SELECT a.number, a.id, a.email, o.expires_at,
-        least(l.free_after, o.amount)::text AS remaining,
+      SELECT a.number, a.id, a.email, lot.remaining::text, o.expires_at,
         format('free_credit_ending %s %s', a.number, o.number) AS unique_key
       FROM operations o
       JOIN accounts a ON a.number = o.account
       CROSS JOIN LATERAL (
         SELECT free_after FROM ledger_entries
         WHERE account = a.number ORDER BY seq DESC LIMIT 1) l
+      CROSS JOIN LATERAL (
+        SELECT least(l.free_after, min(after_before)) - least(l.free_after, min(after_end))
+          AS remaining
+        FROM (SELECT
+            e.free_after - e.free_delta
+              + sum(CASE WHEN f.expires_at >= o.expires_at THEN f.amount ELSE 0 END) OVER later
+              AS after_before,
+            e.free_after - e.free_delta
+              + sum(CASE WHEN f.expires_at > o.expires_at THEN f.amount ELSE 0 END) OVER later
+              AS after_end
+          FROM operations f
+          JOIN ledger_entries e ON e.account = f.account AND e.operation = f.number
+          WHERE f.account = o.account AND f.balance = 'free' AND f.set_aside_at IS NULL
+          WINDOW later AS (ORDER BY f.number DESC)) grants) lot
       WHERE o.balance = 'free' AND NOT o.ended AND o.booked AND o.allowance_month IS NULL
         AND o.expires_at > ${now.toISOString()} AND o.expires_at <= ${before.toISOString()}
-        AND ${condition} AND a.state = 'active' AND l.free_after > 0`;
+        AND ${condition} AND a.state = 'active' AND lot.remaining > 0`;
   }
 }
 

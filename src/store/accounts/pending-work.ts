@@ -2,6 +2,7 @@
 // unfinished rows, so its cost does not grow with the history. The queries select accounts by an
 // array of numbers, so that the planner does not read the whole table.
 
+import { DAY_MS } from "../../core/durations.ts";
 import type { Database } from "../servers/database.ts";
 import type { AccountRef } from "./accounts.ts";
 
@@ -28,6 +29,34 @@ export class PendingWork {
     const rows = await accountsWithExpiredCredit(this.database.sql, now);
     return rows.map(accountRefOf);
   }
+
+  /**
+   * Marks the free credit of an account as ended that has expired and that its wallet removed, once
+   * the ledger has all that the wallet had then. While calls hold some free credit that takes a
+   * day, because they may give back what has ended.
+   */
+  async endFreeCredit(
+    { id }: Pick<AccountRef, "id">,
+    { seq, isHeld, byMs }: Removed,
+  ): Promise<void> {
+    const endedBy = new Date(byMs - (isHeld ? DAY_MS : 0));
+    await this.database.sql`
+      UPDATE operations c SET ended = true FROM accounts a
+      WHERE a.id = ${id} AND c.account = a.number AND c.balance = 'free' AND NOT c.ended
+        AND c.booked AND c.expires_at <= ${endedBy.toISOString()}
+        AND coalesce((SELECT l.seq FROM ledger_entries l WHERE l.account = c.account
+          ORDER BY l.seq DESC LIMIT 1), 0) >= ${seq}::bigint`;
+  }
+}
+
+/** What an expiry left of a wallet. */
+interface Removed {
+  /** The number of its last ledger entry. */
+  readonly seq: number;
+  /** True if calls hold free credit. */
+  readonly isHeld: boolean;
+  /** What had ended by this time was removed. */
+  readonly byMs: number;
 }
 
 /** The statement of `PendingWork.unapplied`. */
@@ -41,17 +70,15 @@ export function unappliedAccounts(sql: Sql, olderThan: Date) {
 }
 
 /**
- * Marks expired free credits as ended if nothing is left of them, or if a later free credit
- * prolongs the balance. A credit that is not applied yet is left out: it must be applied first.
+ * Marks expired free credits as ended where no free credit is left. A credit that is not applied
+ * yet is left out: it must be applied first.
  */
 export function endSpentFreeCredit(sql: Sql, now: Date) {
   return sql`
     UPDATE operations c SET ended = true
     WHERE c.balance = 'free' AND NOT c.ended AND c.expires_at <= ${now.toISOString()} AND c.booked
-      AND ((SELECT l.free_after FROM ledger_entries l WHERE l.account = c.account
-          ORDER BY l.seq DESC LIMIT 1) = 0
-        OR (SELECT max(f.expires_at) FROM operations f
-          WHERE f.account = c.account AND f.balance = 'free') > ${now.toISOString()})`;
+      AND (SELECT l.free_after FROM ledger_entries l WHERE l.account = c.account
+        ORDER BY l.seq DESC LIMIT 1) = 0`;
 }
 
 /** The statement of `PendingWork.withExpiredFreeCredit`, to run after `endSpentFreeCredit`. */

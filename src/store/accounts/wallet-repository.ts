@@ -3,6 +3,7 @@
 
 import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
 import type { Operation } from "../../core/journal/journal.ts";
+import type { BeforeGrant, FreeGrant } from "../../core/money/free-lots.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import { type AppliedOperation, lostOperations } from "../ledger/lost-operations.ts";
@@ -29,7 +30,8 @@ export interface WalletRecord {
   readonly free: NanoUsd;
   /** The amount owed. */
   readonly owed: NanoUsd;
-  readonly freeExpiresAtMs: number | null;
+  /** The operations up to the last one in the ledger that gave free credit, in order. */
+  readonly grants: readonly AppliedGrant[];
   /** The number of the last operation in the ledger. */
   readonly operations: number;
   readonly version: number;
@@ -38,6 +40,13 @@ export interface WalletRecord {
   readonly months: readonly MonthSpending[];
   /** Entries that the ledger lacks before its last entry, whose balances include them. */
   readonly missing: readonly Buffer[];
+}
+
+/** An operation that gave free credit. */
+export interface AppliedGrant extends FreeGrant {
+  readonly number: number;
+  /** By its ledger entry; null if the ledger lacks it. */
+  readonly before: BeforeGrant | null;
 }
 
 /** The facts about an account that an eviction needs. */
@@ -247,29 +256,58 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
     .from(ledgerEntries)
     .where(eq(ledgerEntries.account, account));
   const operationsApplied = applied?.number ?? 0;
-  const [free] = await tx
-    .select({ expiresAt: sql<string | null>`max(${operations.expiresAt})` })
-    .from(operations)
-    .where(
-      and(
-        eq(operations.account, account),
-        eq(operations.balance, "free"),
-        isNull(operations.setAsideAt),
-        lte(operations.number, operationsApplied),
-      ),
-    );
   return {
     seq: last?.seq ?? 0,
     paid: nano(last?.paidAfter ?? 0n),
     free: nano(last?.freeAfter ?? 0n),
     owed: nano(last?.owedAfter ?? 0n),
-    freeExpiresAtMs: free?.expiresAt ? new Date(free.expiresAt).getTime() : null,
+    grants: await readGrants(tx, account, operationsApplied),
     operations: operationsApplied,
     version: stored.version,
     document: stored.document,
     months: await readMonths(tx, account),
     missing: await readMissing(tx, { account, accountId, before: last?.seq ?? 0 }),
   };
+}
+
+async function readGrants(tx: Queries, account: number, last: number): Promise<AppliedGrant[]> {
+  const rows = await tx
+    .select({
+      number: operations.number,
+      amount: operations.amount,
+      expiresAt: operations.expiresAt,
+      createdAt: operations.createdAt,
+      free: ledgerEntries.freeAfter,
+      added: ledgerEntries.freeDelta,
+      appliedAt: ledgerEntries.at,
+    })
+    .from(operations)
+    .leftJoin(
+      ledgerEntries,
+      and(
+        eq(ledgerEntries.account, operations.account),
+        eq(ledgerEntries.operation, operations.number),
+      ),
+    )
+    .where(
+      and(
+        eq(operations.account, account),
+        eq(operations.balance, "free"),
+        isNull(operations.setAsideAt),
+        lte(operations.number, last),
+      ),
+    )
+    .orderBy(asc(operations.number));
+  return rows.map(({ number, amount, expiresAt, createdAt, free, added, appliedAt }) => ({
+    number,
+    amount,
+    expiresAtMs: expiresAt?.getTime() ?? null,
+    createdAtMs: createdAt.getTime(),
+    before:
+      free === null || added === null || appliedAt === null
+        ? null
+        : { owned: free - added, nowMs: appliedAt.getTime() },
+  }));
 }
 
 async function lastEntry(tx: Queries, account: number) {

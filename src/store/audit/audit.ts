@@ -196,8 +196,8 @@ async function readOperations(tx: Queries, account: number): Promise<ReplayOpera
       CASE WHEN o.set_aside_at IS NULL THEN o.amount ELSE 0 END::text AS amount,
       (o.set_aside_at IS NOT NULL AND o.replaced_by IS NULL)::text AS is_set_aside,
       CASE WHEN o.set_aside_at IS NULL
-        THEN (extract(epoch FROM o.expires_at) * 1000)::bigint::text END AS expires,
-      (extract(epoch FROM o.created_at) * 1000)::bigint::text AS created
+        THEN floor(extract(epoch FROM o.expires_at) * 1000)::bigint::text END AS expires,
+      floor(extract(epoch FROM o.created_at) * 1000)::bigint::text AS created
     FROM operations o LEFT JOIN payments p ON p.number = o.payment AND p.account = o.account
     WHERE o.account = ${account} ORDER BY o.number`);
   return rows.map((row) => ({

@@ -7,6 +7,7 @@ import type { KeyState, Wallet, WindowRecord } from "../../../actors/records/rec
 import type { RedisClient } from "../../../actors/scripts/script.ts";
 import type { JournalEntry } from "../../../src/core/journal/journal.ts";
 import { markerIn } from "../../../src/core/journal/marker.ts";
+import type { FreeEnds } from "../../../src/core/money/free-lots.ts";
 import { monthBefore } from "../../../src/core/money/months.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 import type { ModelEvent } from "./model-types.ts";
@@ -70,7 +71,11 @@ export class Inspector {
     const { model } = this;
     const { ledger } = model;
     const owed = ledger.owed > 0n && wallet.paid > 0n ? ["owes beside available credit"] : [];
+    const { lastMs, earlier } = model.free;
+    const [found, due] = [wallet.freeEnds, { lastMs, earlier }].map(endsText);
+    const ends = differences({ ends: found }, { ends: due });
     return owed.concat(
+      ends,
       differences(wallet, {
         seq: ledger.seq,
         paid: model.paidAvailable,
@@ -79,7 +84,6 @@ export class Inspector {
         heldFree: model.heldFree,
         owed: ledger.owed,
         operations: ledger.operations,
-        freeExpiresMs: model.freeExpiresMs,
         freeSinceMs: model.freeSinceMs,
         streams: model.streams,
         calls: model.openCalls,
@@ -170,6 +174,10 @@ export class Inspector {
 }
 
 const NOTHING_SPENT = { spent: 0n, held: 0n, previousSpent: 0n, previousHeld: 0n };
+
+function endsText({ lastMs, earlier }: FreeEnds): string {
+  return [...earlier.map(({ atMs, later }) => `${later} after ${atMs}`), lastMs].join(", ");
+}
 
 /** The fields that differ from the expected ones. */
 function differences<Expected extends object>(

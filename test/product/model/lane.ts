@@ -153,7 +153,8 @@ export class Lane {
       case "expire":
         this.model.touch();
         this.model.expireFree(this.nowMs);
-        return await this.#actor(0).expireFree();
+        await this.#actor(0).expireFree(this.nowMs);
+        return;
       case "extend":
         return await this.#extend();
       case "sweep":
@@ -404,10 +405,9 @@ export class Lane {
   async #view(process: number): Promise<void> {
     this.model.touch();
     const view = await this.#actor(process).view(this.account.keys[0] ?? "");
-    const isOver = this.model.freeExpiresMs > 0 && this.nowMs >= this.model.freeExpiresMs;
     const expected = {
       paid: this.model.paidAvailable,
-      free: isOver ? 0n : this.model.freeAvailable,
+      free: this.model.free.usable(this.model.freeAvailable, this.nowMs),
       heldPaid: this.model.heldPaid,
       heldFree: this.model.heldFree,
       owed: this.model.ledger.owed,
@@ -434,8 +434,9 @@ export class Lane {
   }
 
   #edge(of: "month" | "free"): number {
-    const free = this.account.terms.operations[0]?.expiresAtMs;
-    if (of === "free" && free !== undefined) return free ?? this.nowMs;
+    const ends = [...this.model.free.earlier.map(({ atMs }) => atMs), this.model.free.lastMs];
+    const next = ends.find((atMs) => atMs > this.nowMs) ?? ends.at(-1) ?? 0;
+    if (of === "free" && next > 0) return next;
     const now = new Date(this.nowMs);
     return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
   }

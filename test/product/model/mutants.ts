@@ -12,8 +12,8 @@ export interface Mutant extends Fault {
 const BALANCES: readonly Mutant[] = [
   {
     breaks: "what is charged leaves the balance",
-    good: "w.paid, w.free = w.paid + hold.paid - charged_paid,",
-    bad: "w.paid, w.free = w.paid + hold.paid,",
+    good: "w.paid = w.paid + hold.paid - charged_paid",
+    bad: "w.paid = w.paid + hold.paid",
   },
   {
     breaks: "a wallet is built with its operations",
@@ -223,24 +223,67 @@ const LEASES: readonly Mutant[] = [
 const FREE_CREDIT: readonly Mutant[] = [
   {
     breaks: "free credit pays only what it may pay",
-    good: "eligible == 1 and not free_is_over and w.free or 0",
-    bad: "not free_is_over and w.free or 0",
+    good: "eligible == 1 and free_at(w, now) or 0",
+    bad: "free_at(w, now)",
   },
   {
     breaks: "free credit ends",
-    good: "w.free > 0 and w.free_expires > 0 and now >= w.free_expires",
-    bad: "w.free > 0 and now > w.free_expires + 86400000",
+    good: "if w.free_expires > 0 and time >= w.free_expires then return 0 end",
+    bad: "if w.free_expires > 0 and time > w.free_expires + 86400000 then return 0 end",
   },
   {
     breaks: "free credit that ended is not prolonged by the next",
-    good: "if w.free_expires > 0 and min(now, op.created) >= w.free_expires then",
-    bad: "if false then",
+    good: "w.free_expires > 0 and min(now, op.created) >= w.free_expires",
+    bad: "false",
     runs: 96,
   },
   {
     breaks: "nor by what a call gives back of it",
     good: "call.admitted >= w.free_since",
     bad: "call.admitted >= 0",
+    runs: 96,
+  },
+  {
+    breaks: "a lot ends by its own end, not by that of a later one",
+    good: "  return min(w.free, later_than(w, time) or w.free)",
+    bad: "  return w.free",
+  },
+  {
+    breaks: "a lot that lasts longer does not prolong the one before",
+    good: "    ends[#ends + 1] = { at = last, later = 0 }\n",
+    bad: "",
+  },
+  {
+    breaks: "a lot that ends sooner is spent first and ends alone",
+    good: "if not is_known then table.insert(ends, place, { at = at, later = later }) end",
+    bad: "",
+  },
+  {
+    breaks: "the end of a lot leaves the lots that end later whole",
+    good: "ends[i].later = ends[i].later + lot.amount",
+    bad: "ends[i].later = ends[i].later",
+  },
+  {
+    breaks: "calls after an end take from what goes on",
+    good: "if admitted >= one.at then one.later = one.later - taken end",
+    bad: "",
+    runs: 96,
+  },
+  {
+    breaks: "what a call gives back of a lot that ended is gone",
+    good: "if one.at <= now then w.free_since = max(w.free_since, one.at) end",
+    bad: "",
+    runs: 192,
+  },
+  {
+    breaks: "a wallet is built with the ends of its lots",
+    good: "  ends = string_sub(ARGV[1], ends_at),",
+    bad: "  ends = '',",
+  },
+  {
+    breaks: "lots of which nothing is left have no end",
+    good: "if owned == 0 or last == 0 then",
+    bad: "if last == 0 then",
     runs: 96,
   },
 ];

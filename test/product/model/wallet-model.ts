@@ -4,6 +4,7 @@ import { deriveTier, LEASE_MS, type Tier } from "../../../src/core/access/limits
 import type { JournalType, Operation } from "../../../src/core/journal/journal.ts";
 import { nano } from "../../../src/core/money/money.ts";
 import { monthBefore, monthOf } from "../../../src/core/money/months.ts";
+import { ModelFree, type ModelGrant } from "./model-free.ts";
 import { atLeastZero, least, ModelLedger } from "./model-ledger.ts";
 import type {
   Charge,
@@ -27,7 +28,6 @@ export class WalletModel {
   /** True if the wallet is in Redis. */
   here = false;
   isSuspended = false;
-  freeExpiresMs = 0;
   usedMs = 0;
   /** The latest month that the wallet counts; it keeps this one and the one before. */
   month = 0;
@@ -41,12 +41,12 @@ export class WalletModel {
   readonly operations: Operation[];
   /** The last month whose allowance was granted. */
   allowanceMonth = 0;
-  /**
-   * The time when the present free credit was granted. A hold from before does not return its free
-   * part.
-   */
+  /** A hold from before returns none of its free part that has ended since. */
   freeSinceMs = 0;
+  /** The grants that were applied, by their numbers: the wallet is built from them again. */
+  readonly #grants = new Map<number, ModelGrant>();
   readonly holds = new Map<string, ModelHold>();
+  free = new ModelFree();
   /** Holds of an older epoch that Redis still lists: they keep the lease of their process. */
   readonly #void = new Map<string, ModelHold>();
   /** The end of each process's lease. */
@@ -139,10 +139,11 @@ export class WalletModel {
     this.month = Math.max(monthOf(this.now()), ...months);
     this.keyMonths.fill(this.month);
     this.usedMs = 0;
-    this.freeExpiresMs = 0;
+    this.free = new ModelFree();
     this.freeSinceMs = 0;
-    for (const operation of this.operations.slice(0, this.ledger.operations)) {
-      this.#extendFree(operation);
+    for (const { number } of this.operations.slice(0, this.ledger.operations)) {
+      const grant = this.#grants.get(number);
+      if (grant !== undefined) this.free.add(grant);
     }
     // The held amounts are available again; they first pay the debt.
     this.#repay();
@@ -277,7 +278,9 @@ export class WalletModel {
   }
 
   expireFree(nowMs: number): void {
-    if (this.#freeIsOver(nowMs)) this.#endFree(this.freeAvailable);
+    const gone = this.freeAvailable - this.free.usable(this.freeAvailable, nowMs);
+    this.freeSinceMs = Math.max(this.freeSinceMs, this.free.passedMs(nowMs));
+    this.#endFree(gone);
   }
 
   flush(): void {
@@ -336,7 +339,7 @@ export class WalletModel {
   #funds(call: ModelCall, nowMs: number) {
     const { bound, key } = call;
     const month = this.#monthAt(nowMs);
-    const free = call.freeEligible && !this.#freeIsOver(nowMs) ? this.freeAvailable : 0n;
+    const free = call.freeEligible ? this.free.usable(this.freeAvailable, nowMs) : 0n;
     const money = this.paidAvailable + free;
     const room = this.#room(month, null, this.cap(nowMs));
     const budget = this.terms.budgets[key] ?? null;
@@ -377,6 +380,7 @@ export class WalletModel {
       cap: this.cap(nowMs),
       budget: this.terms.budgets[call.key] ?? null,
     };
+    this.free.use(nowMs, free);
     this.holds.set(call.id, hold);
     this.calls.set(call.id, hold);
     if (call.deadlineMs === null) this.#keepLease(call.owner, nowMs);
@@ -395,13 +399,17 @@ export class WalletModel {
       if (operation.balance === "paid") {
         this.ledger.apply(operation, this.paidAvailable);
       } else {
-        if (this.#freeIsOver(Math.min(this.now(), operation.createdAtMs))) {
-          this.expireFree(this.now());
-          this.freeSinceMs = this.now();
+        const { amount, number, createdAtMs, expiresAtMs } = operation;
+        const nowMs = this.now();
+        if (this.free.isReplacedBy({ createdAtMs, nowMs })) {
+          this.expireFree(nowMs);
+          this.freeSinceMs = nowMs;
         }
-        this.#extendFree(operation);
-        this.ledger.operations = operation.number;
-        const { amount, number } = operation;
+        const owned = this.ledger.free;
+        const grant = { amount, createdAtMs, expiresAtMs: expiresAtMs ?? 0, owned, nowMs };
+        this.#grants.set(number, grant);
+        this.free.add(grant);
+        this.ledger.operations = number;
         this.ledger.enter({ kind: "credit", free: amount, operation: number });
       }
       this.#emit("operation", null, NO_MONEY);
@@ -414,11 +422,12 @@ export class WalletModel {
     const charged = least(cost, held);
     const free = least(charged, hold.free);
     this.holds.delete(hold.id);
+    this.free.use(hold.admittedMs, free - hold.free);
     const overrun = cost - charged;
     this.#charge("charge", hold, charged, free);
     this.#emit(type, hold.id, { held, writtenOff: 0n, overrun }, charged !== 0n);
     this.#repay(hold.id);
-    if (hold.admittedMs < this.freeSinceMs) this.#endFree(hold.free - free);
+    this.#dropLapsed(hold, hold.free - free);
     return { charged, free, left: this.left, ownedPaid: this.ledger.paid };
   }
 
@@ -436,13 +445,14 @@ export class WalletModel {
         ? this.#giveBack(tombstone, -missing)
         : this.#takeLate(tombstone, missing, nowMs);
     const total = taken.paid + taken.free;
+    this.free.use(hold.admittedMs, taken.free);
     this.#charge("late_charge", hold, total, taken.free);
     const writtenOff = atLeastZero(cost - charged - total);
     const held = hold.paid + hold.free;
     this.#emit("late", hold.id, { held, writtenOff, overrun: 0n }, total !== 0n);
     // Only one repayment may carry the id of a call: that of the sweep.
     this.#repay();
-    if (hold.admittedMs < this.freeSinceMs) this.#endFree(-taken.free);
+    this.#dropLapsed(hold, -taken.free);
     return {
       charged: charged + total,
       free: chargedFree + taken.free,
@@ -456,7 +466,7 @@ export class WalletModel {
     const { month, cap, budget, key } = hold;
     const keyRoom = budget === null ? missing : this.#room(month, key, budget);
     const room = atLeastZero(least(missing, this.#room(month, null, cap), keyRoom));
-    const usable = this.#freeIsOver(nowMs) ? 0n : this.freeAvailable;
+    const usable = this.free.usable(this.freeAvailable, nowMs);
     const free = least(room, usable, hold.free - chargedFree);
     return { free, paid: least(room - free, this.paidAvailable) };
   }
@@ -481,6 +491,13 @@ export class WalletModel {
     if (this.ledger.seq > seq) this.#emit("repayment", request ?? null, NO_MONEY);
   }
 
+  /** A call from before an end gives back nothing of what ended. */
+  #dropLapsed({ admittedMs }: ModelHold, returned: bigint): void {
+    if (returned <= 0n || admittedMs >= this.freeSinceMs) return;
+    const later = this.free.laterThan(this.freeSinceMs);
+    this.#endFree(later === null ? returned : this.freeAvailable - later);
+  }
+
   #endFree(free: bigint): void {
     if (free <= 0n) return;
     this.ledger.enter({ kind: "free_expired", free: -free });
@@ -495,16 +512,6 @@ export class WalletModel {
   ): void {
     const row = hasRow ? (this.ledger.rows.at(-1) ?? null) : null;
     this.events.push({ type, request, row, ...money });
-  }
-
-  #extendFree({ balance, expiresAtMs }: Operation): void {
-    if (balance === "free" && expiresAtMs !== null) {
-      this.freeExpiresMs = Math.max(this.freeExpiresMs, expiresAtMs);
-    }
-  }
-
-  #freeIsOver(nowMs: number): boolean {
-    return this.freeExpiresMs > 0 && nowMs >= this.freeExpiresMs;
   }
 
   #sum(pick: (hold: ModelHold) => bigint): bigint {

@@ -15,20 +15,20 @@ const CHANGES: Readonly<Record<string, readonly Replacement[]>> = {
   "actors/lua/shared/records.lua": [
     ["local LAYOUT_MIN, LAYOUT_MAX = 2, 2", "local LAYOUT_MIN, LAYOUT_MAX = 2, 3"],
     [
-      "  w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used\n",
-      "  w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used\n" +
-        "  w.writes = layout >= 3 and unpack_record('<d', bytes, 161) or 0\n",
+      "  w.ends = #bytes > WALLET_BYTES and string_sub(bytes, WALLET_BYTES + 1) or ''\n",
+      "  w.writes = layout >= 3 and unpack_record('<d', bytes, 161) or 0\n" +
+        "  w.ends = string_sub(bytes, WALLET_BYTES + (layout >= 3 and 9 or 1))\n",
     ],
     [
-      "w.spent, w.held, w.previous_spent, w.previous_held, w.used)\n",
+      "w.spent, w.held, w.previous_spent, w.previous_held, w.used) .. w.ends\n",
       "w.spent, w.held, w.previous_spent, w.previous_held, w.used)\n" +
-        "    .. (in_force >= 3 and pack('<d', (w.writes or 0) + 1) or '')\n",
+        "    .. (in_force >= 3 and pack('<d', (w.writes or 0) + 1) or '') .. w.ends\n",
     ],
   ],
   "actors/records/records.ts": [
     [
-      "if (bytes.length !== WALLET_FIELDS * BYTES)",
-      "if (bytes.length !== (WALLET_FIELDS + (bytes.readDoubleLE(0) >= 3 ? 1 : 0)) * BYTES)",
+      "freeEndsAt(bytes, WALLET_FIELDS * BYTES)",
+      "freeEndsAt(bytes, (WALLET_FIELDS + (bytes.readDoubleLE(0) >= 3 ? 1 : 0)) * BYTES)",
     ],
   ],
 };

@@ -28,8 +28,8 @@ async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]>
   return await mailbox.read(email);
 }
 
-async function spend({ actor, keyId }: TestAccount, cost: string): Promise<void> {
-  const admission = await actor.admit(ask(keyId, usd(cost), { freeEligible: false }));
+async function spend({ actor, keyId }: TestAccount, cost: string, freeEligible = false) {
+  const admission = await actor.admit(ask(keyId, usd(cost), { freeEligible }));
   if (admission.verdict !== "admitted") throw new Error("The call was not admitted");
   await admission.hold.settle(usd(cost), DONE);
 }
@@ -94,10 +94,7 @@ test("a mail reports free credit once, seven days before it ends, if some is lef
   const [email, spent] = ["free@example.test", "spent@example.test"];
   const account = await openAccount(world, { email });
   await account.actor.applyOperations();
-  const other = await openAccount(world, { email: spent });
-  const admission = await other.actor.admit(ask(other.keyId, usd("5")));
-  if (admission.verdict !== "admitted") throw new Error("The call was not admitted");
-  await admission.hold.settle(usd("5"), DONE);
+  await spend(await openAccount(world, { email: spent }), "5", true);
   expect(await mailsTo(email, 82 * DAY_MS)).toEqual([]);
   const [mail, ...others] = await mailsTo(email, 84 * DAY_MS);
   expect(others).toEqual([]);
@@ -107,6 +104,28 @@ test("a mail reports free credit once, seven days before it ends, if some is lef
   expect(mail?.html).toContain("$5.00 of free credit are left");
   expect(await mailsTo(email, 84 * DAY_MS)).toEqual([]);
   expect(await mailsTo(spent, 84 * DAY_MS)).toEqual([]);
+});
+
+test("a mail reports each lot of free credit that ends, with what is left of it", async () => {
+  const email = "lots@example.test";
+  const account = await openAccount(world, { email });
+  await spend(account, "3", true);
+  const { sql } = world.database;
+  const give = (number: number, amount: bigint, days: number) => sql`
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at)
+    VALUES (${account.row.number}, ${number}, 'credit', 'free', ${String(amount)}::bigint,
+      ${new Date(Date.now() + days * DAY_MS).toISOString()}::timestamptz)`;
+  await give(2, 4_000_000_000n, 20);
+  await give(3, 1_000_000_000n, 120);
+  await account.actor.applyOperations();
+  await spend(account, "0.5", true);
+  const [first, ...others] = await mailsTo(email, 15 * DAY_MS);
+  expect(others).toEqual([]);
+  expect(first?.text).toContain("$3.50 of free credit are left");
+  const [second] = await mailsTo(email, 84 * DAY_MS);
+  expect(second?.text).toContain("$2.00 of free credit are left");
+  const [third] = await mailsTo(email, 115 * DAY_MS);
+  expect(third?.text).toContain("$1.00 of free credit are left");
 });
 
 /** Looks for events, twice at once as two workers may, and reads the account's types and data. */

@@ -117,6 +117,15 @@ describe("damage in Redis", () => {
     ],
     ["an expiry", wallet("freeExpires", 1), /the end of free credit in Redis: expected \d+, found/],
     [
+      "ends of free credit that nobody gave",
+      async ({ actor: { keys } }) => {
+        const ends = Buffer.alloc(16);
+        ends.writeDoubleLE(Date.now() + 86_400_000);
+        await world.redis.append(keys.wallet, ends);
+      },
+      /the ends of free credit before the last in Redis: expected none, found \d+/,
+    ],
+    [
       "a month's spending",
       wallet("spent", 1),
       /the amount spent by all keys in 20\d{4} in Redis: expected \$5\.75.*, found \$5\.750000002/,

@@ -145,7 +145,7 @@ describe("a sound world", () => {
   test("expired free credit and swept holds are proven", async () => {
     const createdAt = new Date(Date.now() - 91 * 86_400_000);
     const account = await openAccount(world, { createdAt, paid: "5" });
-    await account.actor.expireFree();
+    await account.actor.expireFree(Date.now());
     const open = await hold(account, usd("2"), { stream: true });
     open.checkpoint(usd("0.5"));
     await world.accounts.renewLeases();

@@ -134,7 +134,7 @@ test("set aside it changes nothing, later ones are applied, and it is booked aga
   expect(jsonOf(again)).toMatchObject({ booked_as: 4, amount_usd: 0.5, applied: true });
   const wallet = await walletOf(account);
   expect(wallet.free).toBe(usd("0.5"));
-  expect(wallet.freeExpiresMs).toBeGreaterThan(Date.now());
+  expect(wallet.freeEnds.lastMs).toBeGreaterThan(Date.now());
   await world.flush();
   expect(await found(world, account)).toBe("");
   expect((await cli("operation", "book-again", account.id, "2")).code).toBe(1);
@@ -223,8 +223,8 @@ test("free credit that ended while it was set aside does not come back beside ne
   const before = await walletOf(account);
   const again = jsonOf(await cli("operation", "book-again", account.id, "3", "--json"));
   expect(again).toMatchObject({ booked_as: null, applied: true });
-  const { free, freeExpiresMs } = await walletOf(account);
-  expect([free, freeExpiresMs]).toEqual([usd("5"), before.freeExpiresMs]);
+  const { free, freeEnds } = await walletOf(account);
+  expect([free, freeEnds]).toEqual([usd("5"), before.freeEnds]);
   await world.flush();
   expect(await found(world, account)).toBe("");
   expect((await cli("operation", "book-again", account.id, "3")).code).toBe(1);

@@ -68,6 +68,7 @@ describe("the table", () => {
     "src/store/tables/parameters.ts values",
     "src/core/journal/ledger-replay.ts spent",
     "src/core/journal/ledger-replay.ts budgets",
+    "src/core/journal/ledger-replay.ts earlierEnds",
     "src/http/docs/openapi-schema.ts #components",
     "src/http/docs/openapi-schema.ts #sources",
     "src/services/chat/protocols/chat-extras.ts NO_EXTRAS",

@@ -74,7 +74,7 @@ export const commentedOutCode: Rule = (file) => {
     .map(({ at }) => `${at} is commented-out code`);
 };
 
-const SHARED_LUA = /\/(prelude|window|records|wallet|budgets|limits|leases|markers)\.lua$/;
+const SHARED_LUA = /\/shared\/\w+\.lua$/;
 
 /** Lua scripts whose head does not document purpose, KEYS, ARGV and reply. */
 export const luaWithoutHead: Rule = ({ path, text }) => {

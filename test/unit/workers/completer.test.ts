@@ -26,13 +26,16 @@ afterEach(() => {
   aheadMs = 0;
 });
 
-function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts) {
+function complete(
+  accounts: Parameters<typeof completeChanges>[0]["accounts"] = world.accounts,
+  postgresMs = now(),
+) {
   const pendingWork = new PendingWork(world.database);
   return completeChanges({
     pendingWork,
     accounts,
     log: silent,
-    now: async () => now(),
+    now: async () => postgresMs,
     graceMs: -1_000,
   });
 }
@@ -113,6 +116,49 @@ test("free credit that a late settlement gives back after its time goes too", as
   await complete();
   expect(await balances(account)).toEqual({ paid: nano(0n), free: nano(0n), held: nano(0n) });
   expect(await found(world, account)).toBe("");
+});
+
+test("a lot that ends leaves the balance once, also after a worker died over it", async () => {
+  const account = await openAccount(world);
+  const { sql } = world.database;
+  await sql`
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at)
+    VALUES (${account.row.number}, 2, 'credit', 'free', 4000000000, now() + interval '1 day')`;
+  await account.actor.applyOperations();
+  const open = await hold(account, usd("1"));
+  await world.flush();
+  aheadMs = 86_400_001;
+  // A worker that died before it noted that the lot has ended.
+  await account.actor.expireFree(now());
+  await Promise.all([complete(), complete()]);
+  expect((await balances(account)).free).toBe(usd("5"));
+  await open.settle(usd("0.25"), DONE);
+  await world.flush();
+  await complete();
+  const running = await sql`
+    SELECT number FROM operations WHERE account = ${account.row.number} AND NOT ended`;
+  expect([...running]).toEqual([{ number: 1 }]);
+  expect((await balances(account)).free).toBe(usd("5"));
+  const rows = await sql`SELECT free_delta FROM ledger_entries
+    WHERE account = ${account.row.number} AND kind = 'free_expired' ORDER BY seq`;
+  expect(rows.map((row) => row.free_delta)).toEqual([-3_000_000_000n, -750_000_000n]);
+  expect(await found(world, account)).toBe("");
+});
+
+test("a lot ends only when the clock of Redis agrees, and is not forgotten until then", async () => {
+  const account = await openAccount(world);
+  await world.database.sql`
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at)
+    VALUES (${account.row.number}, 2, 'credit', 'free', 4000000000, now() + interval '1 day')`;
+  await account.actor.applyOperations();
+  await world.flush();
+  // The clock of Postgres alone is ahead.
+  const postgresMs = Date.now() + 86_400_001;
+  for (const _ of [1, 2]) await complete(world.accounts, postgresMs);
+  expect((await balances(account)).free).toBe(usd("9"));
+  aheadMs = 86_400_001;
+  await complete();
+  expect((await balances(account)).free).toBe(usd("5"));
 });
 
 test("one account that fails does not delay the others", async () => {

@@ -105,10 +105,10 @@ test("spending that the ledger lacks counts for its key when the wallet comes ba
 test("free credit that the ledger lacks still ends when it must", async () => {
   const account = await openAccountAlone(world);
   await spend(account);
-  const { freeExpiresMs } = await walletOf(account);
+  const { freeEnds } = await walletOf(account);
   await flushWithout(world, "free_delta = 5000000000");
   await evict(account);
-  expect(await walletOf(account)).toMatchObject({ free: usd("4.99"), freeExpiresMs });
+  expect(await walletOf(account)).toMatchObject({ free: usd("4.99"), freeEnds });
 });
 
 test("a refused credit without later entries is given by the rebuild", async () => {

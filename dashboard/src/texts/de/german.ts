@@ -141,6 +141,7 @@ export const texts: Texts = {
       owed: "Offen",
     },
     freeUntil: (day) => `Freiguthaben, nur für Modelle, bis ${day}`,
+    lotUntil: (day) => `bis ${day}`,
     limits: {
       balance: "Das Guthaben",
       tier_cap: "Begrenzt durch die monatliche Obergrenze Ihrer Stufe.",

@@ -142,6 +142,7 @@ export const texts = {
     nothing: "No balance",
     parts: { paid: "Paid", free: "Free, models only", held: "Held by open calls", owed: "Owed" },
     freeUntil: (day: string) => `Free, models only, until ${day}`,
+    lotUntil: (day: string) => `until ${day}`,
     limits: {
       balance: "The balance",
       tier_cap: "Limited by the monthly cap of your tier.",

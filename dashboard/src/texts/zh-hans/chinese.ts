@@ -136,6 +136,7 @@ export const texts: Texts = {
       owed: "欠款",
     },
     freeUntil: (day) => `赠送额度（仅限模型），有效期至 ${day}`,
+    lotUntil: (day) => `有效期至 ${day}`,
     limits: {
       balance: "余额",
       tier_cap: "受当前等级的每月上限限制。",

@@ -71,7 +71,7 @@ const WALLET = {
     version: "version",
     seq: "seq",
     operations: "operations",
-    freeExpiresMs: "free_expires",
+    lastMs: "free_expires",
     freeSinceMs: "free_since",
     streams: "streams",
     calls: "calls",
@@ -104,15 +104,23 @@ test("a wallet that a script writes is read as it was, by both", async () => {
   await fc.assert(
     fc.asyncProperty(recordOf(WALLET), async (values) => {
       const lua = `${named(Object.keys(values).map((field) => names[field] ?? ""))}
+        r.ends = ''
+        set_ends(r, { { at = r.used, later = r.spent }, { at = r.used + 1, later = r.held } })
         write_wallet(KEYS[1], r)
         local again = read_wallet(KEYS[1], r.epoch)
         for field, value in pairs(r) do
           if again[field] ~= value then error(field .. ' was read as another value') end
         end`;
       const read = parseWallet(await written(lua, pack(...Object.values(values))));
-      const amounts = Object.keys(WALLET.amounts);
-      const expected = { ...values, ...asMoney(values, amounts), layout: LAYOUT_MIN };
-      expect<unknown>(read).toEqual(expected);
+      const amounts = asMoney(values, Object.keys(WALLET.amounts));
+      const { lastMs, ...fields } = values;
+      const { usedMs = 0 } = values;
+      const earlier = [
+        { atMs: usedMs, later: amounts.spent },
+        { atMs: usedMs + 1, later: amounts.held },
+      ];
+      const expected = { ...fields, ...amounts, freeEnds: { lastMs, earlier } };
+      expect<unknown>(read).toEqual({ ...expected, layout: LAYOUT_MIN });
     }),
     { numRuns: 60 },
   );

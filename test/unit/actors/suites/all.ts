@@ -5,6 +5,7 @@ import { budgetSuite } from "./budgets.ts";
 import { capSuite } from "./caps.ts";
 import { debtSuite } from "./debts.ts";
 import { freeCreditSuite } from "./free-credit.ts";
+import { freeLotSuite } from "./free-lots.ts";
 import { holdSuite } from "./holds.ts";
 import { keyLimitSuite } from "./key-limits.ts";
 import { keyRateSuite } from "./key-rates.ts";
@@ -25,6 +26,7 @@ export function moneySuites(open: WorldFactory): void {
   budgetSuite(open);
   runSuite(open);
   freeCreditSuite(open);
+  freeLotSuite(open);
   holdSuite(open);
   debtSuite(open);
   planSuite(open);

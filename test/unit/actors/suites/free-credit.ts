@@ -90,7 +90,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       });
       // The rest of the hold has ended too.
       expect(await verdict(mine, usd("0.1"))).toBe("insufficient_credits");
-      await mine.actor.expireFree();
+      await mine.actor.expireFree(clock.ms);
       expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
       await expectSound(world, mine);
       const kinds = (await ledgerOf(world, mine)).map((row) => [row.kind, row.free_delta]);
@@ -103,15 +103,15 @@ export const freeCreditSuite = (open: WorldFactory): void =>
     test("leaves the balance once, with an entry of its own, by the worker alone", async () => {
       clock.set("2031-03-15T12:00:00.000Z");
       const mine = await account({ paid: "10", paidAt: clock.daysAgo(0) });
-      await mine.actor.expireFree();
+      await mine.actor.expireFree(clock.ms);
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
       clock.ms += 90 * 86_400_000;
       const paid = await hold(mine, usd("10"));
       // Calls neither spend the ended credit nor take it away: only the worker does.
       expect(await balances(mine)).toEqual({ paid: NONE, free: usd("5"), held: usd("10") });
       expect((await mine.actor.view(mine.keyId)).free).toBe(NONE);
-      await mine.actor.expireFree();
-      await mine.actor.expireFree();
+      await mine.actor.expireFree(clock.ms);
+      await mine.actor.expireFree(clock.ms);
       expect(await paid.settle(usd("1"), DONE)).toMatchObject({ charged: usd("1"), free: NONE });
       await expectSound(world, mine);
       const kinds = (await ledgerOf(world, mine)).map((row) => row.kind);
@@ -148,7 +148,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       const mine = await account();
       await mine.actor.state();
       clock.ms += 90 * 86_400_000;
-      await mine.actor.expireFree();
+      await mine.actor.expireFree(clock.ms);
       clock.ms -= 10 * 86_400_000;
       expect(await verdict(mine, usd("1"))).toBe("insufficient_credits");
       await world.flush();

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../../actors/account-actors.ts";
 import { hydrate } from "../../../../actors/scripts/wallet-scripts.ts";
+import { NO_FREE_ENDS } from "../../../../src/core/money/free-lots.ts";
 import {
   type WalletRecord,
   WalletRepository,
@@ -223,6 +224,7 @@ export const hydrationSuite = ({ open, redisUrl }: StoreKind): void =>
       if (record === null) throw new Error("The account is gone");
       const built = await scripts.run(hydrate, {
         ...record,
+        freeEnds: NO_FREE_ENDS,
         nowMs: 0,
         account: account.row.id,
         keys: account.actor.keys,

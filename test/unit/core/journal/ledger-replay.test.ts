@@ -38,7 +38,7 @@ class Table {
       kind,
       balance,
       amount: usd(amount),
-      createdAtMs: NOW_MS,
+      createdAtMs: atMs,
       payment: null,
       expiresAtMs: days === null ? null : NOW_MS + days * DAY_MS,
     });
@@ -113,6 +113,17 @@ function lateAfterNewer(admittedMs: number): Table {
     .entry("late_charge", { free: "1.5", owed: "0" }, call);
 }
 
+const AFTER_A_DAY = { atMs: NOW_MS + DAY_MS } as const;
+
+/** $5 of free credit for nine days and $4 for one, of which a call took $1. */
+function twoLots(): Table {
+  const call = { request: "req_1", key: "key_1", month: 202611, atMs: NOW_MS };
+  return new Table()
+    .op("credit", "5", { free: "5", owed: "0", balance: "free", days: 9 })
+    .op("credit", "4", { free: "4", owed: "0", balance: "free", days: 1 })
+    .entry("charge", { free: "-1", owed: "0" }, call);
+}
+
 describe("right ledgers", () => {
   const tables: readonly (readonly [string, Table])[] = [
     [
@@ -160,6 +171,12 @@ describe("right ledgers", () => {
     [
       "a late settlement that gives back free credit after newer free credit came",
       lateAfterNewer(NOW_MS).entry("free_expired", { free: "-1.5", owed: "0" }, AT_NEWER),
+    ],
+    [
+      "the end of a lot, and later that of the next",
+      twoLots()
+        .entry("free_expired", { free: "-3", owed: "0" }, AFTER_A_DAY)
+        .entry("free_expired", { free: "-5", owed: "0" }, { atMs: NOW_MS + 9 * DAY_MS }),
     ],
     ["forgiven in part", owing().op("forgiven", "4", { owed: "6" })],
     ["forgiven beyond it", owing().op("forgiven", "40", { owed: "0" })],
@@ -360,6 +377,16 @@ describe("wrong ledgers", () => {
     [
       "more free credit that ends early than a call gave back",
       lateAfterNewer(NOW_MS).entry("free_expired", { free: "-1.6", owed: "0" }, AT_NEWER),
+      "when free credit ended",
+    ],
+    [
+      "a lot that takes some of the next when it ends",
+      twoLots().entry("free_expired", { free: "-3.1", owed: "0" }, AFTER_A_DAY),
+      "the free credit that ends later: expected $5 or more, found $4.9",
+    ],
+    [
+      "a lot that ends early",
+      twoLots().entry("free_expired", { free: "-3", owed: "0" }),
       "when free credit ended",
     ],
     [

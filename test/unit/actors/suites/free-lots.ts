@@ -1,0 +1,187 @@
+// Tests lots of free credit: each ends by itself, whatever calls hold, and the lot that ends first
+// is spent first.
+
+import { describe, expect, test } from "bun:test";
+import { auditAccount } from "../../../../src/accounts/audit-account.ts";
+import { DAY_MS } from "../../../../src/core/durations.ts";
+import { AuditRepository } from "../../../../src/store/audit/audit.ts";
+import { bookOperation, lockAccount } from "../../../../src/store/ledger/operations.ts";
+import { TestClock } from "../../../support/product/actor-process.ts";
+import type { TestAccount } from "../../../support/stores/accounts.ts";
+import { expectSound, ledgerOf } from "../../../support/stores/ledger-checks.ts";
+import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { balances, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
+import type { WorldFactory } from "./world-factory.ts";
+
+const NONE = usd("0");
+const START = "2031-03-15T12:00:00.000Z";
+
+export const freeLotSuite = (open: WorldFactory): void =>
+  describe("lots of free credit", () => {
+    const clock = new TestClock(START);
+    const world = suiteWorld(() => open(clock.options));
+
+    /** An account with its $5 for 90 days, which may spend more than that in a month. */
+    const account = async () => {
+      clock.set(START);
+      const mine = await openAccount(world, {
+        createdAt: clock.daysAgo(0),
+        contract: "enterprise",
+      });
+      await mine.actor.state();
+      return mine;
+    };
+
+    const book = (mine: TestAccount, amount: string, days: number) =>
+      world.database.db.transaction(async (tx) => {
+        await lockAccount(tx, mine.row.number);
+        const now = new Date(clock.ms);
+        const expiresAt = new Date(clock.ms + days * DAY_MS);
+        const credit = { kind: "credit", balance: "free", actor: "test", createdAt: now } as const;
+        await bookOperation(tx, mine.row.number, { ...credit, amount: usd(amount), expiresAt });
+      });
+
+    const give = async (mine: TestAccount, amount: string, days: number) => {
+      await book(mine, amount, days);
+      await mine.actor.applyOperations();
+    };
+
+    const freeOf = async ({ actor, keyId }: TestAccount) => (await actor.view(keyId)).free;
+
+    const spend = async (mine: TestAccount, cost: string) => {
+      const call = await hold(mine, usd(cost));
+      await call.settle(usd(cost), DONE);
+    };
+
+    /** The ledger's entries about ends, and nothing that the audit finds wrong. */
+    const proven = async (mine: TestAccount) => {
+      await expectSound(world, mine);
+      const repository = new AuditRepository(world.database);
+      const deps = { redis: world.redis, repository, graceMs: 60_000, scriptTime: clock.now };
+      expect((await auditAccount(deps, mine.row)).difference).toBeNull();
+      const rows = await ledgerOf(world, mine);
+      return rows.filter(({ kind }) => kind === "free_expired").map((row) => row.free_delta);
+    };
+
+    test("end one by one, and the lot that ends first is spent first", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      await give(mine, "2", 120);
+      await spend(mine, "1");
+      expect(await freeOf(mine)).toBe(usd("10"));
+      clock.ms += 10 * DAY_MS - 1;
+      expect(await freeOf(mine)).toBe(usd("10"));
+      clock.ms += 1;
+      expect(await freeOf(mine)).toBe(usd("7"));
+      expect(await verdict(mine, usd("7.000000001"))).toBe("insufficient_credits");
+      await mine.actor.expireFree(clock.ms);
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-3")]);
+      clock.ms += 80 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("2"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("2"), held: NONE });
+      clock.ms += 30 * DAY_MS;
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-3"), usd("-5"), usd("-2")]);
+    });
+
+    test("that come later take nothing of what was spent before", async () => {
+      const mine = await account();
+      await spend(mine, "3");
+      await give(mine, "4", 10);
+      await spend(mine, "1");
+      clock.ms += 10 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("2"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-3")]);
+    });
+
+    test("that come between two others leave what was spent to those before", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      await spend(mine, "6");
+      await give(mine, "4", 20);
+      clock.ms += 10 * DAY_MS;
+      await mine.actor.expireFree(clock.ms);
+      expect(await freeOf(mine)).toBe(usd("7"));
+      clock.ms += 10 * DAY_MS;
+      await mine.actor.expireFree(clock.ms);
+      expect(await freeOf(mine)).toBe(usd("3"));
+      expect(await proven(mine)).toEqual([usd("-4")]);
+    });
+
+    test("that a call holds at their end pay for it, and what it gives back is gone", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      const open1 = await hold(mine, usd("6"));
+      clock.ms += 10 * DAY_MS;
+      await mine.actor.expireFree(clock.ms);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("3"), held: usd("6") });
+      await open1.settle(usd("1"), DONE);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("5"), held: NONE });
+      expect(await proven(mine)).toEqual([usd("-3")]);
+    });
+
+    test("pay for no call that begins after their end, whatever others give back", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      const before = await hold(mine, usd("6"));
+      clock.ms += 10 * DAY_MS;
+      const after = await hold(mine, usd("3"));
+      await before.settle(NONE, DONE);
+      expect(await freeOf(mine)).toBe(usd("2"));
+      expect(await verdict(mine, usd("2.000000001"))).toBe("insufficient_credits");
+      await mine.actor.expireFree(clock.ms);
+      await after.settle(usd("1"), DONE);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("4"), held: NONE });
+      expect(await proven(mine)).toEqual([usd("-4")]);
+    });
+
+    test("end as before in a wallet that was rebuilt", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      await spend(mine, "1");
+      await world.flush();
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
+      await mine.actor.state();
+      expect(await proven(mine)).toEqual([]);
+      await world.flush();
+      clock.ms += 10 * DAY_MS;
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
+      expect(await freeOf(mine)).toBe(usd("5"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-3")]);
+    });
+
+    test("end only if the clock of Postgres agrees", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      const bookedMs = clock.ms;
+      clock.ms += 10 * DAY_MS;
+      await mine.actor.expireFree(bookedMs);
+      expect((await balances(mine)).free).toBe(usd("9"));
+      clock.ms -= DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("9"));
+      expect(await proven(mine)).toEqual([]);
+    });
+
+    test("end once, while two processes end them, spend and add others", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      const other = { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
+      await other.actor.state();
+      const calls = await Promise.all([hold(mine, usd("1")), hold(other, usd("1"))]);
+      clock.ms += 10 * DAY_MS;
+      await book(mine, "3", 5);
+      await Promise.all([
+        ...[mine, other, mine, other].map(({ actor }) => actor.expireFree(clock.ms)),
+        ...[mine, other].map(({ actor }) => actor.applyOperations()),
+        ...calls.map((call) => call.settle(usd("0.25"), DONE)),
+      ]);
+      await mine.actor.expireFree(clock.ms);
+      expect(await balances(mine)).toEqual({ paid: NONE, free: usd("8"), held: NONE });
+      const gone = (await proven(mine)).reduce((sum, delta) => sum + delta, 0n);
+      expect(gone).toBe(usd("-3.5"));
+    });
+  });
