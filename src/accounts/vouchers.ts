@@ -4,6 +4,7 @@
 import { newVoucherCode } from "../core/access/voucher-codes.ts";
 import { voucherDigest } from "../core/access/voucher-digest.ts";
 import { AdministrationError } from "../core/errors.ts";
+import { FREE_LOTS_MAX } from "../core/money/free-lots.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import {
   createVouchers,
@@ -78,6 +79,8 @@ export async function endVouchers(
 
 export type Redeemed = Done & {
   readonly amount: NanoUsd;
+  /** When the free credit ends; null for bonus credit. */
+  readonly freeUntil: Date | null;
   readonly operation: number;
   /** True if the account had redeemed it before. */
   readonly isRepeated: boolean;
@@ -100,9 +103,9 @@ export async function redeem(
   const terms = { account, digest, now, ...by, also: deps.also };
   const result = await explained(account, redeemVoucher(deps.accounts.deps.database, terms));
   if (!("amount" in result)) throw refused(result.is);
-  const { amount, operation, is } = result;
+  const { is, ...given } = result;
   const applied = await apply(deps, account);
-  return { id: account.id, amount, operation, isRepeated: is === "repeated", applied };
+  return { id: account.id, ...given, isRepeated: is === "repeated", applied };
 }
 
 const WORDS: Readonly<Record<VoucherRefusal, string>> = {
@@ -112,6 +115,7 @@ const WORDS: Readonly<Record<VoucherRefusal, string>> = {
   tier: "The voucher is not for the tier of this account",
   person: "The voucher is for one person once, and was redeemed from this inbox, network or device",
   disposable: "The voucher is not for inboxes that are thrown away",
+  lots: `The account has free credit with ${FREE_LOTS_MAX} ends, the most: redeem it later`,
 };
 
 function refused(reason: VoucherRefusal): AdministrationError {

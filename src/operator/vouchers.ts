@@ -8,6 +8,7 @@ import {
   BATCH_PATTERN,
   BATCH_RULE,
   CODES_MAX,
+  FREE_DAYS_MAX,
   plainCode,
   USES_MAX,
 } from "../core/access/voucher-codes.ts";
@@ -44,7 +45,7 @@ const listed = operatorEndpoint({
 const make = operatorAct({
   id: "makeVouchers",
   name: "vouchers",
-  summary: "Make codes valid that give bonus credit once to an account",
+  summary: "Make codes valid that give bonus or free credit once to an account",
   description:
     "The caller makes the codes, each of 24 random letters `a` to `z` and digits `2` to `7`, and " +
     "keeps them: only their digests are stored, and nobody can show them again.",
@@ -55,6 +56,13 @@ const make = operatorAct({
       maxItems: CODES_MAX,
     }),
     amount_usd: usd("The credit of each redemption"),
+    free_days: optional(
+      whole(1, FREE_DAYS_MAX, {
+        description:
+          "The credit is free credit that ends so many days after a redemption, for each person " +
+          "once; bonus credit if missing",
+      }),
+    ),
     uses: optional(
       whole(1, USES_MAX, { description: "How many accounts may redeem each code; 1 if missing" }),
     ),
@@ -88,10 +96,14 @@ const make = operatorAct({
     if (new Set(codes.map(plainCode)).size < codes.length) {
       throw invalid("codes", "must not have a code twice");
     }
+    if (input.free_days != null && input.once_per_person === false) {
+      throw invalid("once_per_person", "must not be false with free_days: a person gets it once");
+    }
     const nowMs = clock.now();
     const terms = {
       batch,
       amount: readField("amount_usd", () => positiveAmountFrom(usdText)),
+      freeDays: input.free_days ?? null,
       usesMax: input.uses ?? 1,
       tiers: input.tiers ?? null,
       oncePerPerson: input.once_per_person ?? false,
@@ -109,8 +121,9 @@ const make = operatorAct({
 
 /** All terms, because an order that differs in one is no repeat of the first. */
 function madeWords(terms: VoucherTerms, codes: readonly string[]): string {
-  const { batch, amount, usesMax, tiers, oncePerPerson, endsAt } = terms;
+  const { batch, amount, freeDays, usesMax, tiers, oncePerPerson, endsAt } = terms;
   const rules = [
+    freeDays === null ? [] : `free credit of ${freeDays} days`,
     `${usesMax} uses of each`,
     tiers === null ? [] : `tiers ${tiers.toSorted().join(" ")}`,
     oncePerPerson ? "once per person" : [],

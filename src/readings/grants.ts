@@ -10,7 +10,7 @@ export const Grant = {
   account_name: nullable(text({ sample: "Ada's account" })),
   amount_usd: usd({ about: "How much", sample: "5" }),
   actor: text({ about: "`operator`, `system`, or a person's address", sample: "system" }),
-  kind: word(["grant", "allowance"], {
+  kind: word(["grant", "allowance", "voucher"], {
     about: "An allowance is of the Free plan",
     sample: "grant",
   }),

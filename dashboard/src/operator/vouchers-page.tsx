@@ -5,7 +5,12 @@ import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { TIERS } from "../../../src/core/access/limits.ts";
-import { CODES_MAX, newVoucherCode, voucherLink } from "../../../src/core/access/voucher-codes.ts";
+import {
+  CODES_MAX,
+  newVoucherCode,
+  VOUCHER_COLUMNS,
+  voucherLink,
+} from "../../../src/core/access/voucher-codes.ts";
 import type { VouchersReply } from "../../../src/readings/offers/vouchers.ts";
 import { csvOf, download } from "../csv.ts";
 import { countText } from "../numbers.ts";
@@ -34,8 +39,12 @@ const COLUMNS: readonly Column<Batch>[] = columnsOf(
     each: "amount_usd",
     redeemed: ({ used, uses_max: most, codes }) =>
       words.redeemed(countText(used), countText(most), countText(codes)),
-    rules: ({ once_per_person: once, tiers }) =>
-      [once ? words.oncePerPerson : "", tiers === null ? "" : words.tiers(tiers.join(", "))]
+    rules: ({ free_days: days, once_per_person: once, tiers }) =>
+      [
+        days === null ? "" : words.free(countText(days)),
+        once ? words.oncePerPerson : "",
+        tiers === null ? "" : words.tiers(tiers.join(", ")),
+      ]
         .filter((text) => text !== "")
         .join("; "),
     ends: ({ ended_at: ended, ends_at: end }) => {
@@ -84,6 +93,7 @@ function NewBatch({ close }: { readonly close: () => void }) {
   const batch = useTyped("batch");
   const count = useTyped("count", "1");
   const uses = useTyped("count", "1");
+  const freeDays = useTyped("count");
   const [lastDay, setLastDay] = useState("");
   const [tiers, setTiers] = useState<string[]>([]);
   const [isOnce, setOnce] = useState(true);
@@ -91,6 +101,7 @@ function NewBatch({ close }: { readonly close: () => void }) {
   const [made, keep] = useState<readonly string[]>([]);
   const wanted = WHOLE.test(count.text) && Number(count.text) <= CODES_MAX ? Number(count.text) : 0;
   const codes = made.length === wanted ? made : codesOf(wanted);
+  const isFree = freeDays.text !== "";
   const save = ({ amount_usd: usd }: Readonly<Record<string, unknown>>) => {
     keep(codes);
     const rows = codes.map((code) => [
@@ -98,8 +109,9 @@ function NewBatch({ close }: { readonly close: () => void }) {
       String(usd),
       uses.text,
       voucherLink(window.location.origin, code),
+      freeDays.text,
     ]);
-    download(`${batch.text}.csv`, csvOf([["code", "usd", "uses", "link"], ...rows]));
+    download(`${batch.text}.csv`, csvOf([VOUCHER_COLUMNS, ...rows]));
   };
   return (
     <ActDialog
@@ -110,16 +122,29 @@ function NewBatch({ close }: { readonly close: () => void }) {
       body={{
         batch: batch.text,
         codes,
+        free_days: isFree ? Number(freeDays.text) : null,
         uses: Number(uses.text),
         tiers: tiers.length === 0 ? null : tiers,
-        once_per_person: isOnce,
+        once_per_person: isOnce || isFree,
         ends_at: lastDay === "" ? null : dayAfter(lastDay),
       }}
       before={save}
-      disabled={batch.value === null || wanted === 0 || !WHOLE.test(uses.text)}
+      disabled={
+        batch.value === null ||
+        wanted === 0 ||
+        !WHOLE.test(uses.text) ||
+        (isFree && !WHOLE.test(freeDays.text))
+      }
       close={close}
     >
       <TextField field={batch} isFirst label={words.batch} autoComplete="off" />
+      <TextField
+        field={freeDays}
+        label={words.freeDays}
+        about={words.freeDaysAbout}
+        inputMode="numeric"
+        autoComplete="off"
+      />
       <TextField field={count} label={words.codes} inputMode="numeric" autoComplete="off" />
       <TextField field={uses} label={words.uses} inputMode="numeric" autoComplete="off" />
       <TextInput
@@ -143,7 +168,8 @@ function NewBatch({ close }: { readonly close: () => void }) {
       </Checkbox.Group>
       <Checkbox
         label={words.once}
-        checked={isOnce}
+        checked={isOnce || isFree}
+        disabled={isFree}
         onChange={({ currentTarget }) => setOnce(currentTarget.checked)}
       />
       <p className="small dim">{words.file}</p>

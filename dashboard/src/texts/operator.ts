@@ -174,12 +174,17 @@ export const ot = {
   refusalsAbout: "Calls that providers refused for their content in the last 30 days, by account",
   grantsAbout: "Grants of free credit and allowances, newest first",
   vouchers: {
-    about: "Batches of codes that give bonus credit, newest first",
+    about: "Batches of codes that give bonus or free credit, newest first",
     none: "There are no vouchers. Make a batch, and give the links of its file to customers.",
     redeemed: (used: string, most: string, codes: string) => `${used} of ${most}, ${codes} codes`,
     never: "never",
     ended: (at: string) => `ended ${at}`,
     oncePerPerson: "once per person",
+    free: (days: string) => `free credit for ${days} days`,
+    freeDays: "Days that the credit lasts",
+    freeDaysAbout:
+      "Empty: bonus credit, which does not end. With days it is free credit, for models only, " +
+      "which each person gets once.",
     tiers: (names: string) => `only ${names}`,
     batch: "Name of the batch",
     codes: "How many codes, at most 5,000",
@@ -191,7 +196,7 @@ export const ot = {
     tiersAbout: "None chosen: every account",
     file: "The file with the codes is saved first: nobody can show them again.",
   },
-  grantKinds: { grant: "grant", allowance: "allowance" },
+  grantKinds: { grant: "grant", allowance: "allowance", voucher: "voucher" },
   health: {
     about: (id: string) => `Answered by ${id}. Other processes have their own view of servers.`,
     journal: "Journal",

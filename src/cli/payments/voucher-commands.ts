@@ -1,4 +1,4 @@
-// Commands about vouchers: codes that give bonus credit.
+// Commands about vouchers: codes that give bonus or free credit.
 
 import { writeFile } from "node:fs/promises";
 import { endVouchers, issueVouchers, redeem } from "../../accounts/vouchers.ts";
@@ -7,7 +7,9 @@ import {
   BATCH_PATTERN,
   BATCH_RULE,
   CODES_MAX,
+  FREE_DAYS_MAX,
   USES_MAX,
+  VOUCHER_COLUMNS,
   voucherLink,
 } from "../../core/access/voucher-codes.ts";
 import { toDecimal, toJsonNumber } from "../../core/money/money.ts";
@@ -25,10 +27,14 @@ const TIER_NAMES = TIERS.map(({ name }) => name);
 const create: Command = {
   name: "voucher create",
   positionals: ["NAME"],
-  summary: "Make codes that give bonus credit once to an account; they are shown only now",
+  summary: "Make codes that give credit once to an account; they are shown only now",
   options: {
     usd: { value: "N", help: "the credit of each redemption", required: true },
     out: { value: "FILE", help: "the new CSV file that the codes are written to", required: true },
+    "free-days": {
+      value: "N",
+      help: "free credit that ends so many days after a redemption, once per person (bonus credit)",
+    },
     count: { value: "N", help: `how many codes (1, at most ${CODES_MAX})` },
     uses: { value: "N", help: "how many accounts may redeem each code (1)" },
     ends: { value: "ISO-TIME", help: "when they end (never)" },
@@ -41,6 +47,9 @@ const create: Command = {
   prepare(input) {
     const batch = name(input);
     const amount = positiveAmountOf(input, "usd");
+    const freeDays = input.values.has("free-days")
+      ? wholeOf(input, "free-days", FREE_DAYS_MAX)
+      : null;
     const count = wholeOf(input, "count", CODES_MAX);
     const usesMax = wholeOf(input, "uses", USES_MAX);
     const endsAt = timeOf(input, "ends");
@@ -54,14 +63,23 @@ const create: Command = {
     return async ({ administration, consoleOrigin }) => {
       const linkOf = (code: string) =>
         consoleOrigin === null ? "" : voucherLink(consoleOrigin, code);
-      const order = { batch, amount, count, usesMax, oncePerPerson, endsAt, tiers, createdAt };
+      const terms = { batch, amount, freeDays, count, usesMax, oncePerPerson };
+      const order = { ...terms, endsAt, tiers, createdAt };
       await issueVouchers(administration, order, async (codes) => {
-        const rows = codes.map((code) => [code, toDecimal(amount), usesMax, linkOf(code)]);
-        const lines = [["code", "usd", "uses", "link"], ...rows];
+        const [usd, days] = [toDecimal(amount), freeDays ?? ""];
+        const rows = codes.map((code) => [code, usd, usesMax, linkOf(code), days]);
+        const lines = [VOUCHER_COLUMNS, ...rows];
         await writeNew(path, lines.map((cells) => `${cells.join(",")}\r\n`).join(""));
       });
       return {
-        json: { batch, count, amount_usd: toJsonNumber(amount), uses: usesMax, file: path },
+        json: {
+          batch,
+          count,
+          amount_usd: toJsonNumber(amount),
+          free_days: freeDays,
+          uses: usesMax,
+          file: path,
+        },
         text: `${count} codes of ${dollars(amount)} are in ${path} (secret), and nowhere else.`,
       };
     };
@@ -80,7 +98,7 @@ const list: Command = {
       const rows = batches.map((one) => [
         one.batch,
         String(one.codes),
-        dollars(one.amount),
+        `${dollars(one.amount)}${one.freeDays === null ? "" : `, free for ${one.freeDays} days`}`,
         `${one.used} of ${one.usesMax}`,
         one.oncePerPerson ? "once per person" : "",
         endText(one),
@@ -127,17 +145,21 @@ const redeemCode: Command = {
     const code = input.positionals[1] ?? "";
     return async ({ administration }) => {
       const deps = notedChanges(administration, "voucher_redeemed", "a voucher");
-      const { amount, operation, isRepeated, applied } = await redeem(deps, account, { code });
+      const given = await redeem(deps, account, { code });
+      const { amount, freeUntil, operation, isRepeated, applied } = given;
+      const credit =
+        freeUntil === null ? "bonus credit" : `free credit that ends ${utc(freeUntil)}`;
       const done = isRepeated ? "had redeemed it before" : "redeemed it";
       return {
         json: {
           account,
           amount_usd: toJsonNumber(amount),
+          free_until: freeUntil,
           operation,
           repeated: isRepeated,
           applied,
         },
-        text: `The account ${account} ${done}: ${dollars(amount)} of bonus credit.`,
+        text: `The account ${account} ${done}: ${dollars(amount)} of ${credit}.`,
       };
     };
   },

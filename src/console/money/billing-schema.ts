@@ -1,7 +1,7 @@
 // Defines the bodies of changes of an account's money.
 
 import { ApiError } from "../../core/errors.ts";
-import { flag, usd as usdField, type WireOf } from "../../core/records.ts";
+import { flag, nullable, time, usd as usdField, type WireOf } from "../../core/records.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { usd } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
@@ -47,6 +47,10 @@ export type VoucherFields = Checked<typeof VoucherBody>;
 
 export const RedeemedVoucher = {
   amount_usd: usdField({ about: "The credit of the voucher", sample: "5" }),
+  free_until: nullable(
+    time({ about: "When it ends, for free credit", sample: "2027-02-20T00:00:00.000Z" }),
+    { sample: null },
+  ),
   is_repeated: flag({
     about: "Whether the account had redeemed it before, and got nothing now",
     sample: false,

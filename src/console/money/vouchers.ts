@@ -36,7 +36,12 @@ export const redeemVoucher = accountEndpoint({
     const administration = { ...deps.administration, also };
     const by = { actor: person.personId, marksFor };
     const done = await redeem(administration, account.id, { code, by });
-    const { amount, isRepeated, applied } = done;
-    return { amount_usd: toDecimal(amount), is_repeated: isRepeated, applied };
+    const { amount, freeUntil, isRepeated, applied } = done;
+    return {
+      amount_usd: toDecimal(amount),
+      free_until: freeUntil?.toISOString() ?? null,
+      is_repeated: isRepeated,
+      applied,
+    };
   },
 });

@@ -14,6 +14,10 @@ export const BATCH_RULE = "must be 1 to 64 letters, digits, '.', '_' and '-'";
 /** The most codes of a batch, and the most accounts that may redeem one code. */
 export const CODES_MAX = 5_000;
 export const USES_MAX = 1_000_000;
+/** The columns of a batch's file. */
+export const VOUCHER_COLUMNS = ["code", "usd", "uses", "link", "free_days"] as const;
+/** The longest time that free credit of a voucher lasts. */
+export const FREE_DAYS_MAX = 3_650;
 
 /** A new code such as `k3vq-7zma-…`. It is shown once; only its digest is stored. */
 export function newVoucherCode(random: RandomBytes): string {

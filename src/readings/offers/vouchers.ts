@@ -10,6 +10,10 @@ const Batch = {
   batch: text({ about: "Its name", sample: "summer" }),
   codes: integer({ minimum: 1, sample: 200 }),
   amount_usd: usd({ about: "The credit of each redemption", sample: "5" }),
+  free_days: nullable(
+    integer({ about: "The days that it lasts; null for bonus credit", minimum: 1, sample: 90 }),
+    { sample: null },
+  ),
   used: integer({ about: "How often its codes were redeemed", sample: 37 }),
   uses_max: integer({ about: "How often they can be, all together", minimum: 1, sample: 200 }),
   tiers: nullable(

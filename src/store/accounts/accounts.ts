@@ -376,7 +376,7 @@ export async function bookFreeCredit(
   });
 }
 
-/** Books free credit for a Gateway account that never had any; says why not. */
+/** Books free credit for a Gateway account that had none but of vouchers; says why not. */
 export async function grantFreeCredit(
   { db }: Database,
   { number }: Pick<AccountRow, "number">,
@@ -389,7 +389,14 @@ export async function grantFreeCredit(
     const [earlier] = await tx
       .select({ number: operations.number })
       .from(operations)
-      .where(and(eq(operations.account, number), eq(operations.balance, "free")))
+      .where(
+        and(
+          eq(operations.account, number),
+          eq(operations.balance, "free"),
+          // Those of vouchers have one.
+          isNull(operations.reference),
+        ),
+      )
       .limit(1);
     if (earlier !== undefined) return "had_some";
     await bookFreeCredit(tx, number, { now, actor: "operator" });

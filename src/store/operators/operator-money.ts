@@ -42,7 +42,8 @@ export async function listGrants(
 ): Promise<readonly StoredRow[]> {
   return await sql`
     SELECT a.id AS account, a.name AS account_name, o.amount AS amount_usd, o.actor,
-      CASE WHEN o.allowance_month IS NULL THEN 'grant' ELSE 'allowance' END AS kind,
+      CASE WHEN o.allowance_month IS NOT NULL THEN 'allowance'
+        WHEN o.reference LIKE 'voucher:%' THEN 'voucher' ELSE 'grant' END AS kind,
       o.created_at AS at, o.expires_at,
       (extract(epoch FROM o.created_at) * 1000000)::bigint AS micros,
       o.account AS account_number, o.number

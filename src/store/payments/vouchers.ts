@@ -1,9 +1,12 @@
-// Vouchers: codes that give bonus credit once to an account. A redemption, its operation and the
-// count of uses are one transaction, so two processes that redeem one code cannot both be the last.
+// Vouchers: codes that give bonus or free credit once to an account. A redemption, its operation
+// and the count of uses are one transaction, so two processes that redeem one code cannot both be
+// the last.
 
-import { and, desc, eq, inArray, isNull, lt, min, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, lt, min, or, sql } from "drizzle-orm";
 import { parseDocument } from "../../core/access/access.ts";
 import { deriveTier } from "../../core/access/limits.ts";
+import { DAY_MS } from "../../core/durations.ts";
+import { FREE_LOTS_MAX } from "../../core/money/free-lots.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
@@ -11,6 +14,7 @@ import { bookOperation, lockAccount, refuseSetAside } from "../ledger/operations
 import { type SignUpOrigin, takeGrant } from "../people/sign-up.ts";
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
+import { operations } from "../tables/account-schema.ts";
 import { voucherRedemptions, vouchers } from "../tables/voucher-schema.ts";
 
 export interface NewVouchers {
@@ -18,10 +22,12 @@ export interface NewVouchers {
   /** One for each code. */
   readonly digests: readonly string[];
   readonly amount: NanoUsd;
+  /** The days after which the free credit ends; null for bonus credit. */
+  readonly freeDays: number | null;
   /** The accounts that may redeem each code. */
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
-  /** True if an inbox, a network and a device redeem one code of the batch. */
+  /** True if an inbox, a network and a device redeem one code of it, as always of free credit. */
   readonly oncePerPerson: boolean;
   readonly endsAt: Date | null;
   readonly createdAt: Date;
@@ -33,6 +39,7 @@ export interface VoucherBatch {
   readonly batch: string;
   readonly codes: number;
   readonly amount: NanoUsd;
+  readonly freeDays: number | null;
   readonly used: number;
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
@@ -43,12 +50,25 @@ export interface VoucherBatch {
 }
 
 /** The reasons for which a code gives nothing. */
-export type VoucherRefusal = "unknown" | "ended" | "exhausted" | "tier" | "person" | "disposable";
+export type VoucherRefusal =
+  | "unknown"
+  | "ended"
+  | "exhausted"
+  | "tier"
+  | "person"
+  | "disposable"
+  | "lots";
 
 export type Redemption =
   | { readonly is: VoucherRefusal }
-  /** `repeated`: this account redeemed it before, and gets nothing more. */
-  | { readonly is: "redeemed" | "repeated"; readonly amount: NanoUsd; readonly operation: number };
+  | {
+      /** `repeated`: this account redeemed it before, and gets nothing more. */
+      readonly is: "redeemed" | "repeated";
+      readonly amount: NanoUsd;
+      /** When the free credit ends; null for bonus credit. */
+      readonly freeUntil: Date | null;
+      readonly operation: number;
+    };
 
 /** Runs in the transaction of a change of vouchers. */
 type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
@@ -56,7 +76,7 @@ type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
 /** Stores vouchers; false if the batch exists, or one of the codes. */
 export async function createVouchers(
   { db }: Database,
-  { batch, digests, ...terms }: NewVouchers,
+  { batch, digests, freeDays, ...terms }: NewVouchers,
   also?: AlsoHere,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
@@ -67,7 +87,9 @@ export async function createVouchers(
       .where(or(eq(vouchers.batch, batch), inArray(vouchers.digest, [...digests])))
       .limit(1);
     if (known !== undefined || new Set(digests).size < digests.length) return false;
-    await tx.insert(vouchers).values(digests.map((digest) => ({ batch, digest, ...terms })));
+    const oncePerPerson = terms.oncePerPerson || freeDays !== null;
+    const rows = digests.map((digest) => ({ batch, digest, freeDays, ...terms, oncePerPerson }));
+    await tx.insert(vouchers).values(rows);
     await also?.(tx);
     return true;
   });
@@ -97,6 +119,7 @@ export async function listBatches(
       batch: vouchers.batch,
       codes: sql<number>`count(*)::int`,
       amount: sql<string>`min(${vouchers.amount})::text`,
+      freeDays: min(vouchers.freeDays),
       used: sql<number>`sum(${vouchers.used})::float8`,
       usesMax: sql<number>`sum(${vouchers.usesMax})::float8`,
       oncePerPerson: sql<boolean>`bool_or(${vouchers.oncePerPerson})`,
@@ -143,8 +166,9 @@ interface RedemptionTerms {
 export type PersonMarks = Pick<SignUpOrigin, "marks" | "isDisposable">;
 
 /**
- * Redeems a code for an account. The credit is an adjustment of the paid balance: it does not end,
- * and as it is no payment it moves no tier (D-730).
+ * Redeems a code for an account. Bonus credit is an adjustment of the paid balance: it does not
+ * end, and as it is no payment it moves no tier (D-730). Free credit is a lot of its own, and its
+ * codes are for each person once, like that of a sign-up (D-971).
  * @throws AccountClosed, BalanceTooLarge, OperationSetAside
  */
 export async function redeemVoucher(
@@ -160,30 +184,44 @@ export async function redeemVoucher(
       .where(eq(vouchers.digest, digest))
       .for("update");
     if (voucher === undefined) return { is: "unknown" };
-    const { number, usesMax, used, tiers, batch } = voucher;
+    const { number, usesMax, used, tiers, batch, freeDays } = voucher;
     const amount = nano(voucher.amount);
     const [earlier] = await tx
-      .select({ operation: voucherRedemptions.operation })
+      .select({ operation: voucherRedemptions.operation, freeUntil: operations.expiresAt })
       .from(voucherRedemptions)
+      .innerJoin(
+        operations,
+        and(
+          eq(operations.account, voucherRedemptions.account),
+          eq(operations.number, voucherRedemptions.operation),
+        ),
+      )
       .where(
         and(eq(voucherRedemptions.voucher, number), eq(voucherRedemptions.account, account.number)),
       );
     if (earlier !== undefined) {
       await refuseSetAside(tx, account.number, { number: earlier.operation });
-      return { is: "repeated", amount, operation: earlier.operation };
+      return { is: "repeated", amount, ...earlier };
     }
     const hasEnded = voucher.endedAt !== null || (voucher.endsAt !== null && voucher.endsAt <= now);
     if (hasEnded) return { is: "ended" };
     if (used >= usesMax) return { is: "exhausted" };
     if (tiers !== null && !(await hasTier(tx, account.id, { tiers, now }))) return { is: "tier" };
+    if (freeDays !== null && (await countLots(tx, account.number, now)) >= FREE_LOTS_MAX) {
+      return { is: "lots" };
+    }
     if (voucher.oncePerPerson && marksFor !== null) {
       const grant = await takeGrant(tx, marksFor(batch), { account: account.number, now });
       if (grant !== "granted")
         return { is: grant === "disposable_inbox" ? "disposable" : "person" };
     }
+    const freeUntil = freeDays === null ? null : new Date(now.getTime() + freeDays * DAY_MS);
+    const credit =
+      freeUntil === null
+        ? ({ kind: "adjustment", balance: "paid" } as const)
+        : ({ kind: "credit", balance: "free", expiresAt: freeUntil } as const);
     const operation = await bookOperation(tx, account.number, {
-      kind: "adjustment",
-      balance: "paid",
+      ...credit,
       amount,
       actor,
       reason: `voucher ${batch}`,
@@ -201,8 +239,25 @@ export async function redeemVoucher(
       redeemedAt: now,
     });
     await also?.(tx, account.number);
-    return { is: "redeemed", amount, operation: operation.number };
+    return { is: "redeemed", amount, freeUntil, operation: operation.number };
   });
+}
+
+/** The ends of free credit that an account has. */
+async function countLots(tx: Transaction, account: number, now: Date): Promise<number> {
+  const [row] = await tx
+    .select({ lots: sql<number>`count(DISTINCT ${operations.expiresAt})::int` })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.account, account),
+        eq(operations.balance, "free"),
+        eq(operations.ended, false),
+        isNull(operations.setAsideAt),
+        gt(operations.expiresAt, now),
+      ),
+    );
+  return row?.lots ?? 0;
 }
 
 /** True if the account has one of these tiers, as this transaction sees it; a plan is none. */

@@ -14,7 +14,7 @@ import {
 import { accounts, operations } from "./account-schema.ts";
 import { at, money, number } from "./columns.ts";
 
-/** Codes that give bonus credit. A code is stored as a digest only. */
+/** Codes that give bonus or free credit. A code is stored as a digest only. */
 export const vouchers = pgTable(
   "vouchers",
   {
@@ -23,6 +23,8 @@ export const vouchers = pgTable(
     /** The batch that it was made in. */
     batch: text("batch").notNull(),
     amount: money("amount").notNull(),
+    /** The days after which the free credit that it gives ends; null for bonus credit. */
+    freeDays: integer("free_days"),
     usesMax: integer("uses_max").notNull(),
     used: integer("used").notNull().default(0),
     /** The tiers that may redeem it; null for every account. */
@@ -38,6 +40,7 @@ export const vouchers = pgTable(
     index("vouchers_batch").on(table.batch),
     check("vouchers_uses", sql`${table.used} BETWEEN 0 AND ${table.usesMax}`),
     check("vouchers_amount", sql`${table.amount} > 0`),
+    check("vouchers_free_days", sql`${table.freeDays} > 0`),
   ],
 );
 

@@ -14,12 +14,13 @@ import { usd } from "../../support/stores/world.ts";
 const { canRun, running, ...stage } = await sharedStage({ STRIPE_INVOICES: "true" });
 const { visitor: ada, account } = await stage.person("ada@example.com");
 
-async function voucher(batch: string): Promise<string> {
+async function voucher(batch: string, freeDays: number | null = null): Promise<string> {
   const code = newVoucherCode(random);
   await createVouchers(running.product.operator.database, {
     batch,
     digests: [voucherDigest(code) ?? ""],
     amount: usd("5"),
+    freeDays,
     usesMax: 1,
     tiers: null,
     oncePerPerson: false,
@@ -107,6 +108,20 @@ describe.skipIf(!canRun)("a voucher", () => {
     await ada.settled();
     expect(await dialog.count()).toBe(0);
     expect(await used("declined")).toBe(0);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("of free credit says when it ends, and the balance shows each lot", async () => {
+    const code = await voucher("free", 30);
+    await ada.page.goto(linkOf(code));
+    const dialog = ada.page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Redeem" }).click();
+    await ada.sees(/^\$5\.00 of free credit was added, until \d/);
+    await dialog.waitFor({ state: "detached" });
+    await ada.go(`${account}/billing`);
+    const lots = ada.page.locator("li").filter({ hasText: "Free, models only" }).first();
+    expect(await lots.textContent()).toMatch(/\$10\.00.*\$5\.00 until .*\$5\.00 until /s);
+    await ada.inspect("free-lots");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 

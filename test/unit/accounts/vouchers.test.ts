@@ -5,10 +5,12 @@ import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { AdministrationDeps } from "../../../src/accounts/administration.ts";
+import { type AdministrationDeps, grantFree } from "../../../src/accounts/administration.ts";
 import { issueVouchers, redeem, type VoucherOrder } from "../../../src/accounts/vouchers.ts";
 import { newVoucherCode } from "../../../src/core/access/voucher-codes.ts";
 import { voucherDigest } from "../../../src/core/access/voucher-digest.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
+import { FREE_LOTS_MAX } from "../../../src/core/money/free-lots.ts";
 import { redeemVoucher } from "../../../src/store/payments/vouchers.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { random } from "../../support/random.ts";
@@ -35,6 +37,7 @@ async function codesOf(more: Partial<VoucherOrder> = {}): Promise<readonly strin
   const order = {
     batch: `batch-${batches}`,
     amount: usd("3"),
+    freeDays: null,
     count: 1,
     usesMax: 1,
     tiers: null,
@@ -147,7 +150,7 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
   expect((await cli(...made)).code).toBe(0);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const [head, line = ""] = readFileSync(path, "utf8").split("\r\n");
-  expect(head).toBe("code,usd,uses,link");
+  expect(head).toBe("code,usd,uses,link,free_days");
   const [code = ""] = line.split(",");
   const again = await cli(...made);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("must be a new file")]);
@@ -175,9 +178,77 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
     [["create", "x", "--usd", "1", "--out", "f", "--count", "5001"], "--count must be a whole"],
     [["create", "x", "--usd", "1", "--out", "f", "--tiers", "gold"], "--tiers must be of free"],
     [["create", "x", "--usd", "1", "--out", "f", "--ends", "2020-01-01"], "--ends must be in the"],
+    [["create", "x", "--usd", "1", "--out", "f", "--free-days", "0"], "--free-days must be"],
     [["end", "winter"], "no batch 'winter'"],
   ];
   for (const [args, words] of wrong) expect((await cli("voucher", ...args)).err).toContain(words);
+});
+
+test("a free voucher gives a lot of its own, which ends by itself and is spent first", async () => {
+  const account = await openAccount(world);
+  const code = await codeOf({ freeDays: 30 });
+  const { freeUntil } = await redeem(deps(), account.row.id, { code });
+  const days = ((freeUntil?.getTime() ?? 0) - Date.now()) / DAY_MS;
+  expect(days).toBeGreaterThan(29.9);
+  expect(days).toBeLessThanOrEqual(30);
+  const again = await redeem(deps(), account.row.id, { code });
+  expect(again).toMatchObject({ isRepeated: true, freeUntil });
+  expect(await paidOf(account)).toBe(0n);
+  const { balance } = jsonOf(await cli("account", "show", account.row.id, "--json"));
+  expect(balance).toMatchObject({ free_usd: 8, free_expires_at: freeUntil?.toISOString() });
+  expect(balance.free_lots).toMatchObject([
+    { usd: 3, ends_at: freeUntil?.toISOString() },
+    { usd: 5 },
+  ]);
+  const { out } = await cli("account", "show", account.row.id);
+  expect(out).toMatch(/\$8: \$3 until .*, \$5 until/);
+  expect((await cli("audit", account.row.id)).out).not.toContain("finding:");
+});
+
+test("free credit of a voucher does not count as the free credit of an account", async () => {
+  const account = await openAccount(world, { free: "0" });
+  await redeem(deps(), account.row.id, { code: await codeOf({ freeDays: 30 }) });
+  expect((await grantFree(deps(), account.row.id)).applied).toBe(true);
+  await expect(grantFree(deps(), account.row.id)).rejects.toThrow("has had its free credit");
+});
+
+test("a batch of free credit is for a person once, and a person is not an operator", async () => {
+  const [one = "", two = ""] = await codesOf({ freeDays: 30, count: 2 });
+  const marks = [{ kind: "inbox", hash: "an inbox of the tests" }] as const;
+  const marksFor = () => ({ marks, isDisposable: false });
+  const by = { actor: "person", marksFor };
+  const [mine, other] = [await openAccount(world), await openAccount(world)];
+  await redeem(deps(), mine.row.id, { code: one, by });
+  await expect(redeem(deps(), other.row.id, { code: two, by })).rejects.toThrow("one person once");
+  await redeem(deps(), other.row.id, { code: two });
+});
+
+test("of many lots, the one above the most is refused by name, and its code stays", async () => {
+  const account = await openAccount(world);
+  for (let days = 1; days < FREE_LOTS_MAX; days += 1) {
+    await redeem(deps(), account.row.id, { code: await codeOf({ freeDays: days }) });
+  }
+  const code = await codeOf({ freeDays: 40 });
+  await expect(redeem(deps(), account.row.id, { code })).rejects.toThrow("with 16 ends");
+  await redeem(deps(), account.row.id, { code: await codeOf() });
+  expect(await redeem(deps(), (await openAccount(world)).row.id, { code })).toMatchObject({
+    isRepeated: false,
+  });
+  expect((await cli("audit", account.row.id)).out).not.toContain("finding:");
+});
+
+test("the command line makes a batch of free credit, and its file has the days", async () => {
+  const path = join(folder, "free.csv");
+  const made = ["voucher", "create", "trial", "--usd", "2", "--free-days", "14", "--out", path];
+  expect((await cli(...made)).code).toBe(0);
+  const [, line = ""] = readFileSync(path, "utf8").split("\r\n");
+  const [code = "", , , , days] = line.split(",");
+  expect(days).toBe("14");
+  const { out: listed } = await cli("voucher", "list");
+  expect(listed).toMatch(/trial .*\$2, free for 14 days.*once per person/);
+  const account = await openAccount(world);
+  const { out } = await cli("voucher", "redeem", account.row.id, code);
+  expect(out).toContain("$2 of free credit that ends ");
 });
 
 test("the audit finds nothing after redemptions", async () => {

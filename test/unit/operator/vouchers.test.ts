@@ -88,6 +88,7 @@ test("an order of a used id that differs in a term is refused, and no repeat", a
     { uses: 1_000 },
     { tiers: ["free"] },
     { once_per_person: true },
+    { free_days: 30 },
     { ends_at: "2999-01-01T00:00:00Z" },
     { codes: codes(1) },
     { amount_usd: "6" },
@@ -112,6 +113,8 @@ test("an order that is not right names the field, and makes nothing", async () =
     [{ codes: [code], amount_usd: "0" }, "amount_usd"],
     [{ codes: [code], amount_usd: "-5" }, "amount_usd"],
     [{ codes: [code], uses: 0 }, "uses"],
+    [{ codes: [code], free_days: 0 }, "free_days"],
+    [{ codes: [code], free_days: 30, once_per_person: false }, "once_per_person"],
     [{ codes: [code], tiers: ["none"] }, "tiers"],
     [{ codes: [code], ends_at: "2020-01-01T00:00:00Z" }, "ends_at"],
     [{ codes: [code], batch: "not a name" }, "batch"],
@@ -121,6 +124,12 @@ test("an order that is not right names the field, and makes nothing", async () =
     expect([status, body.error.message]).toEqual([400, expect.stringContaining(field)]);
   }
   expect(await batchOf("wrong")).toBeUndefined();
+});
+
+test("a batch of free credit is listed with its days, and is once per person", async () => {
+  const { body } = await make({ batch: "trial", codes: codes(1), free_days: 30 });
+  expect(body.done.about).toContain("batch trial, made: free credit of 30 days");
+  expect(await batchOf("trial")).toMatchObject({ free_days: 30, once_per_person: true });
 });
 
 test("a batch of the most codes is taken in one piece", async () => {

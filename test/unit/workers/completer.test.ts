@@ -145,7 +145,7 @@ test("a lot that ends leaves the balance once, also after a worker died over it"
   expect(await found(world, account)).toBe("");
 });
 
-test("a lot ends only when the clock of Redis agrees, and is not forgotten until then", async () => {
+test("a lot ends only when the clock of Redis agrees, and waits until then", async () => {
   const account = await openAccount(world);
   await world.database.sql`
     INSERT INTO operations (account, number, kind, balance, amount, expires_at)

@@ -1,11 +1,13 @@
 // Redeems a voucher. A link may bring the code; the person still presses the button.
 
+import type { RedeemedVoucherReply } from "../../../../src/console/money/billing-schema.ts";
 import { redeemVoucher } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
 import { moneyText } from "../../money.ts";
 import { Ask, say } from "../../parts/ask.tsx";
 import { TextField, useTyped } from "../../parts/text-field.tsx";
 import { t } from "../../texts.ts";
+import { day } from "../../time.ts";
 
 interface RedeemVoucherProps {
   readonly account: string;
@@ -14,15 +16,17 @@ interface RedeemVoucherProps {
   readonly close: () => void;
 }
 
+function addedText({ amount_usd: usd, free_until: end }: RedeemedVoucherReply): string {
+  const { redeemed, redeemedFree } = t.billing.voucher;
+  return end === null ? redeemed(moneyText(usd)) : redeemedFree(moneyText(usd), day(end));
+}
+
 export function RedeemVoucher({ account, code, close }: RedeemVoucherProps) {
   const typed = useTyped("voucher", code);
   const words = t.billing.voucher;
   const run = async () => {
-    const { amount_usd: usd, is_repeated: isRepeated } = await redeemVoucher(
-      account,
-      typed.value ?? "",
-    );
-    say(isRepeated ? words.repeated : words.redeemed(moneyText(usd)));
+    const redeemed = await redeemVoucher(account, typed.value ?? "");
+    say(redeemed.is_repeated ? words.repeated : addedText(redeemed));
     await outdateAccount(account);
   };
   return (

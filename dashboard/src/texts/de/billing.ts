@@ -125,10 +125,13 @@ export const billingTexts: Texts["billing"] = {
   },
   voucher: {
     title: "Gutschein einlösen",
-    about: "Der Betrag kommt auf das Guthaben dieses Kontos und verfällt nicht.",
+    about:
+      "Der Gutschein erhöht das Guthaben dieses Kontos oder gibt ihm Freiguthaben für Modelle, " +
+      "das ein Ende hat.",
     code: "Gutscheincode",
     redeem: "Einlösen",
     redeemed: (usd) => `${usd} wurden Ihrem Guthaben hinzugefügt.`,
+    redeemedFree: (usd, day) => `${usd} Freiguthaben kamen hinzu, gültig bis ${day}.`,
     repeated: "Dieses Konto hatte den Gutschein schon eingelöst; es kam nichts hinzu.",
   },
   goOn: "Weiter zur Zahlung",

@@ -151,6 +151,9 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
       "Der Gutschein gilt einmal je Person und wurde von diesem Postfach, Netz oder Gerät schon " +
       "eingelöst.",
     voucher_disposable: "Der Gutschein gilt nicht für Wegwerf-Postfächer.",
+    voucher_lots:
+      "Das Freiguthaben des Kontos hat schon so viele Enden, wie es haben kann. Lösen Sie den " +
+      "Gutschein später ein.",
   },
   consoleErrors: {
     foreign_origin: "Die Anfrage kam nicht von einer Seite dieses Dashboards.",

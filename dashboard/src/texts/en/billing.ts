@@ -108,10 +108,13 @@ export const billingTexts = {
   },
   voucher: {
     title: "Redeem a voucher",
-    about: "The credit is added to the balance of this account and does not end.",
+    about:
+      "The voucher adds to the balance of this account, or gives it free credit for models that " +
+      "has an end.",
     code: "Code of the voucher",
     redeem: "Redeem",
     redeemed: (usd: string) => `${usd} was added to your balance.`,
+    redeemedFree: (usd: string, day: string) => `${usd} of free credit was added, until ${day}.`,
     repeated: "This account had redeemed the voucher before; nothing was added.",
   },
   goOn: "Go on paying",

@@ -104,10 +104,11 @@ export const billingTexts: Texts["billing"] = {
   },
   voucher: {
     title: "兑换代金券",
-    about: "金额会计入此账户的余额，不会过期。",
+    about: "代金券会增加此账户的余额，或提供有期限的模型赠送额度。",
     code: "代金券代码",
     redeem: "兑换",
     redeemed: (usd) => `${usd} 已计入您的余额。`,
+    redeemedFree: (usd, day) => `已获得 ${usd} 赠送额度，有效期至 ${day}。`,
     repeated: "此账户已兑换过这张代金券，余额没有变化。",
   },
   goOn: "继续支付",

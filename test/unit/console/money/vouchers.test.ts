@@ -2,9 +2,10 @@
 // batch says so, by limited attempts, and once however many processes redeem a code.
 
 import { expect, test } from "bun:test";
-import { issueVouchers } from "../../../../src/accounts/vouchers.ts";
+import { issueVouchers, type VoucherOrder } from "../../../../src/accounts/vouchers.ts";
 import type { RedeemedVoucherReply } from "../../../../src/console/money/billing-schema.ts";
 import { newVoucherCode } from "../../../../src/core/access/voucher-codes.ts";
+import type { OverviewReply } from "../../../../src/readings/overview.ts";
 import { ConsoleWorld } from "../../../support/api/console-world.ts";
 import { jsonOf, startCli } from "../../../support/product/run-cli.ts";
 import { random } from "../../../support/random.ts";
@@ -16,11 +17,18 @@ const ATTEMPTS_MAX = 20;
 const world = await shared(ConsoleWorld.start());
 let batches = 0;
 
-async function codesOf(count: number, oncePerPerson = false): Promise<readonly string[]> {
+async function codesOf(
+  count: number,
+  {
+    oncePerPerson = false,
+    freeDays = null,
+  }: Partial<Pick<VoucherOrder, "oncePerPerson" | "freeDays">> = {},
+): Promise<readonly string[]> {
   batches += 1;
   const order = {
     batch: `console-${batches}`,
     amount: usd("3"),
+    freeDays,
     count,
     usesMax: 10,
     tiers: null,
@@ -41,7 +49,12 @@ test("a person redeems a code once for an account, and the activity has their na
   const account = await world.account({ free: "0" });
   const [code = ""] = await codesOf(1);
   const first = await redeem(account, ` ${code.toUpperCase()} `);
-  expect(first.body).toEqual({ amount_usd: "3", is_repeated: false, applied: true });
+  expect(first.body).toEqual({
+    amount_usd: "3",
+    free_until: null,
+    is_repeated: false,
+    applied: true,
+  });
   expect((await redeem(account, code)).body).toMatchObject({ is_repeated: true });
   const { sql } = world.api.parts.stores.database;
   const lines = await sql`SELECT actor FROM activity
@@ -54,13 +67,29 @@ test("a person redeems a code once for an account, and the activity has their na
 
 test("a batch that is once per person gives a second account of the person nothing", async () => {
   const [mine, other] = [await world.account({ free: "0" }), await world.account({ free: "0" })];
-  const [one = "", two = ""] = await codesOf(2, true);
+  const [one = "", two = ""] = await codesOf(2, { oncePerPerson: true });
   expect((await redeem(mine, one)).status).toBe(200);
   const again = await redeem(other, two);
   expect([again.status, again.code]).toEqual([409, "voucher_person"]);
   // Another batch counts by itself, and the refused code can still be redeemed by another person.
-  const [three = ""] = await codesOf(1, true);
+  const [three = ""] = await codesOf(1, { oncePerPerson: true });
   expect((await redeem(other, three)).status).toBe(200);
+});
+
+test("free credit of a batch is for a person once, and shown with its end", async () => {
+  const [mine, other] = [await world.account({ free: "0" }), await world.account({ free: "0" })];
+  const [one = "", two = ""] = await codesOf(2, { freeDays: 30 });
+  const { body } = await redeem(mine, one);
+  expect(body).toMatchObject({ amount_usd: "3", free_until: expect.stringMatching(/Z$/) });
+  const path = `/accounts/${mine.id}/overview`;
+  const { body: overview } = await world.get<OverviewReply>("billing", path);
+  expect(overview.balance).toMatchObject({
+    free_usd: "3",
+    free_expires_at: body.free_until,
+    free_lots: [{ amount_usd: "3", ends_at: body.free_until }],
+  });
+  const again = await redeem(other, two);
+  expect([again.status, again.code]).toEqual([409, "voucher_person"]);
 });
 
 test("unknown and malformed codes are refused, and too many attempts for a while", async () => {
@@ -80,35 +109,42 @@ test("unknown and malformed codes are refused, and too many attempts for a while
   expect((await redeem(account, code)).code).toBe("too_many_attempts");
 });
 
-test("of processes that redeem the last use of one code at once, one gets it", async () => {
-  await using stores = await openWorld();
-  const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(stores)));
-  const order = {
-    batch: "race",
-    amount: usd("3"),
-    count: 1,
-    usesMax: 1,
-    tiers: null,
-    oncePerPerson: false,
-    endsAt: null,
-    createdAt: new Date(),
-  };
-  const [code = ""] = await issueVouchers({ accounts: stores.store }, order, async () => {});
-  const processes = await Promise.all(
-    accounts.map(({ row }) => startCli(stores, ["voucher", "redeem", row.id, code, "--json"])),
-  );
-  const outcomes = await Promise.all(
-    processes.map(async (child) => ({
-      code: await child.exited,
-      out: await new Response(child.stdout).text(),
-      err: await new Response(child.stderr).text(),
-    })),
-  );
-  const done = outcomes.filter((one) => one.code === 0);
-  expect(done.map((one) => jsonOf(one).amount_usd)).toEqual([3]);
-  const refused = outcomes.filter((one) => one.code !== 0);
-  const words = expect.stringContaining("as often as it can be");
-  expect(refused.map(({ err }) => err)).toEqual([words, words]);
-  const [sum] = await stores.database.sql`SELECT count(*)::int AS n FROM voucher_redemptions`;
-  expect(sum?.n).toBe(1);
-});
+test.each([
+  ["bonus credit", null],
+  ["free credit", 30],
+] as const)(
+  "of processes that redeem the last use of %s at once, one gets it",
+  async (_, freeDays) => {
+    await using stores = await openWorld();
+    const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(stores)));
+    const order = {
+      batch: "race",
+      amount: usd("3"),
+      freeDays,
+      count: 1,
+      usesMax: 1,
+      tiers: null,
+      oncePerPerson: false,
+      endsAt: null,
+      createdAt: new Date(),
+    };
+    const [code = ""] = await issueVouchers({ accounts: stores.store }, order, async () => {});
+    const processes = await Promise.all(
+      accounts.map(({ row }) => startCli(stores, ["voucher", "redeem", row.id, code, "--json"])),
+    );
+    const outcomes = await Promise.all(
+      processes.map(async (child) => ({
+        code: await child.exited,
+        out: await new Response(child.stdout).text(),
+        err: await new Response(child.stderr).text(),
+      })),
+    );
+    const done = outcomes.filter((one) => one.code === 0);
+    expect(done.map((one) => jsonOf(one).amount_usd)).toEqual([3]);
+    const refused = outcomes.filter((one) => one.code !== 0);
+    const words = expect.stringContaining("as often as it can be");
+    expect(refused.map(({ err }) => err)).toEqual([words, words]);
+    const [sum] = await stores.database.sql`SELECT count(*)::int AS n FROM voucher_redemptions`;
+    expect(sum?.n).toBe(1);
+  },
+);
