@@ -80,7 +80,7 @@ export const workTexts: Texts["work"] = {
     key: "Schlüssel erstellen",
     keyAction: "Schlüssel erstellen",
     call: "Ersten Aufruf senden",
-    clients: "Einstellungen für Claude Code, andere Agenten und SDKs",
+    clients: "Einstellungen für Codex, Claude Code, andere Agenten und SDKs",
     waiting: "Warten auf den ersten Aufruf: Der Haken erscheint, sobald er ankommt.",
     pay: "Guthaben aufladen",
     payAction: "Guthaben aufladen",

@@ -68,7 +68,7 @@ export const workTexts: Texts["work"] = {
     key: "创建密钥",
     keyAction: "创建密钥",
     call: "发起首次调用",
-    clients: "Claude Code、其他智能体和 SDK 的设置",
+    clients: "Codex、Claude Code、其他智能体和 SDK 的设置",
     waiting: "等待首次调用：收到后会自动打勾。",
     pay: "充值",
     payAction: "充值",
