@@ -17,6 +17,7 @@ export default defineConfig({
     "./src/store/tables/receipt-schema.ts",
     "./src/store/tables/webhook-schema.ts",
     "./src/store/tables/burn-schema.ts",
+    "./src/store/tables/end-user-schema.ts",
   ],
   out: "./migrations",
 });

@@ -37,16 +37,15 @@ import {
 import {
   budgetsOfCall,
   capOf,
-  decidingRun,
   heldBudgets,
   limitsOf,
   markersOf,
   markersOfCall,
   NO_MARKERS,
 } from "./account-limits.ts";
-import { AccountRuns, type RunDecision } from "./account-runs.ts";
 import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
+import { NamedBudgets, NOTHING_NAMED } from "./named-budgets.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
@@ -83,7 +82,7 @@ interface Access {
   readonly document: AccessDocument;
   /** By key id, for keys that have made calls. */
   readonly texts: Map<string, KeyTexts>;
-  readonly runs: AccountRuns;
+  readonly named: NamedBudgets;
 }
 
 /** The packed arguments, and what is needed when the script has answered. */
@@ -160,13 +159,13 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       }
       const decided = decideAccess(access.document, key, accessCall(asking, nowMs));
       const { tier } = decided;
-      const named = decided.refusal === null ? decidingRun(asking) : null;
-      const { run, refusal }: RunDecision =
-        named === null
-          ? { run: null, refusal: decided.refusal }
-          : await access.runs.decide({ named, nowMs, isQuote });
+      const named =
+        decided.refusal === null
+          ? access.named.decide({ asking, document: access.document, key, nowMs, isQuote })
+          : { ...NOTHING_NAMED, refusal: decided.refusal };
+      const { refusal, budgets: byName } = named instanceof Promise ? await named : named;
       const limits = limitsOf(asking, tier, key);
-      const budgets = budgetsOfCall(terms, key.budgets, { refusal, run });
+      const budgets = budgetsOfCall(terms, key.budgets, { refusal, named: byName });
       const markers = isQuote ? NO_MARKERS : markersOfCall(asking, refusal);
       const ref = this.#holdRef(asking, budgets, markers);
       const { metadata, text } = this.#textsOf(access, asking);
@@ -210,7 +209,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       else if (reply.verdict === "stale") await this.#refresh();
       else if (reply.verdict === "budgets") await this.loadBudgets(budgets);
       else if (reply.verdict === "markers") await this.loadMarkers();
-      else if (reply.verdict === "begin") await access.runs.begin(asking.call, nowMs);
+      else if (reply.verdict === "begin") await access.named.beginRun(asking, nowMs);
       else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
@@ -412,8 +411,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #adopt(version: number, document: string): Access {
-    const runs = new AccountRuns(this.accountId, this.deps.repository);
-    this.#access = { version, document: parseDocument(document), texts: new Map(), runs };
+    const named = new NamedBudgets(this.accountId, this.deps.repository);
+    this.#access = { version, document: parseDocument(document), texts: new Map(), named };
     return this.#access;
   }
 

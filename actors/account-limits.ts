@@ -5,7 +5,7 @@ import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
 import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
 import { RATE_MAX } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
-import { isBegun, type NamedRun, type Run, runBudget } from "../src/core/access/runs.ts";
+import { isBegun } from "../src/core/access/runs.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { Asking, CallTerms, Limit } from "./account.ts";
 
@@ -80,17 +80,12 @@ export function capOf(document: AccessDocument, tier: Tier): NanoUsd {
 export function budgetsOfCall(
   terms: CallTerms,
   budgets: readonly Budget[],
-  { refusal, run }: { readonly refusal: object | null; readonly run: Run | null },
+  { refusal, named }: { readonly refusal: object | null; readonly named: readonly Budget[] },
 ): readonly Budget[] {
   if (refusal !== null || terms.refusal !== undefined) return NO_BUDGETS;
   // A call that holds nothing begins its run too.
-  if (terms.bound === ZERO) return run === null || isBegun(run) ? NO_BUDGETS : [runBudget(run)];
-  return run === null ? budgets : [...budgets, runBudget(run)];
-}
-
-/** The run that decides on the call; null if none does. */
-export function decidingRun({ call: { run }, terms }: Asking): NamedRun | null {
-  return terms.refusal === undefined && terms.isAhead !== true ? run : null;
+  if (terms.bound === ZERO) return named.filter((one) => !isBegun(one));
+  return named.length === 0 ? budgets : [...budgets, ...named];
 }
 
 /** The budgets of an admitted call, each with the begin of its span. */

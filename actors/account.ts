@@ -2,6 +2,7 @@
 // of the call.
 
 import type { Budget, BudgetOwner, HeldBudget, StandingOwner } from "../src/core/access/budgets.ts";
+import type { EndUser } from "../src/core/access/end-users.ts";
 import type { KeyLimits, ModelPatterns } from "../src/core/access/key-limits.ts";
 import type { KeyIdentity } from "../src/core/access/keys.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
@@ -56,6 +57,8 @@ export interface AskingCall {
   readonly ipHash: string;
   /** The run that its caller named; null without one. */
   readonly run: NamedRun | null;
+  /** The end user that its caller named; null without one. */
+  readonly endUser: EndUser | null;
   /**
    * The markers of its idempotency key: that of the current secret, which the call claims, then
    * those of earlier secrets; null without one. A call without a bound needs none: it may be

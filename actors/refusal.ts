@@ -16,6 +16,7 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "monthly_limit_reached",
   "account_budget_exceeded",
   "run_budget_exceeded",
+  "end_user_budget_exceeded",
   "insufficient_credits",
 ]);
 

@@ -15,8 +15,9 @@ import {
   createKey,
   findAccount,
 } from "../src/accounts/administration.ts";
+import { changeEndUserBudget } from "../src/accounts/end-users.ts";
 import { recordPayment } from "../src/accounts/payments.ts";
-import type { Span } from "../src/core/access/budgets.ts";
+import type { Span, StandingSpan } from "../src/core/access/budgets.ts";
 import { bucketOf, newId } from "../src/core/ids.ts";
 import { usd } from "../src/core/money/money.ts";
 import { Accounts, type NewKey } from "../src/store/accounts/accounts.ts";
@@ -69,6 +70,7 @@ export interface Stores extends StoreUrls {
   stop(): Promise<void>;
 }
 
+const notNoted = () => () => Promise.resolve();
 const log = { info: () => {}, warn: console.error, error: console.error };
 export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
@@ -123,7 +125,9 @@ export interface CallersShape {
   /** Limits of each key. */
   readonly key?: Partial<NewKey>;
   /** The spans of each account's budgets, which the load does not reach. */
-  readonly budgets?: readonly Span[];
+  readonly budgets?: readonly StandingSpan[];
+  /** The spans of the budgets of its end users. */
+  readonly endUsers?: readonly Span[];
 }
 
 /** Accounts with an enterprise contract and money, and their keys. */
@@ -134,6 +138,7 @@ export async function makeCallers(
     keysAnAccount = KEYS_AN_ACCOUNT,
     key,
     budgets = [],
+    endUsers = [],
   }: CallersShape = {},
 ): Promise<Caller[]> {
   const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
@@ -148,6 +153,10 @@ export async function makeCallers(
     const account = await findAccount(deps, id);
     for (const span of budgets) {
       await changeBudget(deps, account, { key: null, span, amount: PAYMENT });
+    }
+    for (const span of endUsers) {
+      const each = { endUser: null, key: null, span, amount: PAYMENT, note: notNoted };
+      await changeEndUserBudget(deps, account, each);
     }
     for (let count = 0; count < keysAnAccount; count += 1) {
       const terms = {

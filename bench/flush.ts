@@ -72,6 +72,7 @@ async function payOneCall({ actors }: Stores, caller: Caller | undefined): Promi
       country: "DE",
       ipHash: "0011223344556677",
       run: null,
+      endUser: null,
       markers: null,
       ahead: null,
     },

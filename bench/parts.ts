@@ -1,7 +1,7 @@
 // Measures what each part of a customer's control adds to a call that uses it, against calls of the
 // same rounds that use none. A new part is a row of `PARTS`.
 
-import { SPANS } from "../src/core/access/budgets.ts";
+import { STANDING_SPANS } from "../src/core/access/budgets.ts";
 import { type Caller, type CallersShape, makeCallers, type Stores } from "./farebox.ts";
 import { plainCalls } from "./load/plans.ts";
 import type { RunLength } from "./options.ts";
@@ -18,7 +18,7 @@ import {
 interface Part {
   readonly name: string;
   /** What its accounts and keys have that those of the plain calls have not. */
-  readonly terms?: Pick<CallersShape, "key" | "budgets">;
+  readonly terms?: Pick<CallersShape, "key" | "budgets" | "endUsers">;
   readonly headers?: Readonly<Record<string, string>>;
   /** A header with another value in each call. */
   readonly numbered?: string;
@@ -31,7 +31,12 @@ const MODELS = ["plain*", "slow*"] as const;
 const PARTS: readonly Part[] = [
   { name: "rates and models of a key", terms: { key: { ...RATES, models: MODELS } } },
   { name: "one budget of the account", terms: { budgets: ["day"] } },
-  { name: "budgets of all four spans", terms: { budgets: SPANS } },
+  { name: "budgets of all four spans", terms: { budgets: STANDING_SPANS } },
+  {
+    name: "a budget of the end user",
+    terms: { endUsers: ["day"] },
+    headers: { "x-svc-end-user": "customer-4711" },
+  },
   { name: "a cap on the call", headers: { "x-svc-max-cost-usd": "1.00" } },
   { name: "a run", headers: { "x-svc-run": "bench; max-usd=10000" } },
   { name: "an idempotency key", numbered: "idempotency-key" },

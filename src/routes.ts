@@ -1,5 +1,6 @@
 // The list of endpoints. From the list follow routing, 404 and 405, and the documentation.
 
+import { endUser } from "./account/end-user-endpoint.ts";
 import { me } from "./account/me.ts";
 import { applicationQuote, type QuoteDeps, quote } from "./account/quote-endpoint.ts";
 import {
@@ -20,6 +21,7 @@ import {
 } from "./application/responses.ts";
 import { applicationEmbedding, applicationRerank } from "./application/vectors.ts";
 import { BURN_ENDPOINTS } from "./console/burn-rules.ts";
+import { END_USER_ENDPOINTS } from "./console/end-users.ts";
 import {
   createConsoleKey,
   type KeysDeps,
@@ -109,6 +111,7 @@ export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [
   receipt,
   run,
   updateRun,
+  endUser,
 ];
 
 /** The endpoints for agents, which speak protocols of their own. */
@@ -163,6 +166,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   callFromPlayground,
   estimateFromPlayground,
   ...RUN_ENDPOINTS,
+  ...END_USER_ENDPOINTS,
   ...BURN_ENDPOINTS,
   ...WEBHOOK_ENDPOINTS,
   ...READINGS,

@@ -1,14 +1,26 @@
 // Removes from Redis what Postgres has and no call uses: idle wallets, which the next call
-// rebuilds, and the budgets of runs that have ended. Deletes the rows of these runs later.
+// rebuilds, the budgets of runs that have ended, and the counts of end users (D-949). Deletes the
+// rows of these runs and end users later.
 
+import { accountKeys } from "../actors/records/keys.ts";
+import { type BudgetRecord, parseBudget } from "../actors/records/records.ts";
 import { timeOf } from "../actors/redis/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
 import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
-import { forgetBudgets } from "../actors/scripts/wallet-scripts.ts";
+import { forgetBudgets, type SpentBudget } from "../actors/scripts/wallet-scripts.ts";
+import { spanEnd } from "../src/core/access/budgets.ts";
 import { DAY_MS, MINUTE_MS } from "../src/core/durations.ts";
 import type { Log } from "../src/core/log.ts";
+import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import { webhookEvent } from "../src/core/webhooks/webhook-events.ts";
+import {
+  accountsWithEndUsers,
+  deleteEndUsers,
+  type EndUserAccount,
+  type LoggedEndUser,
+  readLoggedEndUsers,
+} from "../src/store/accounts/end-users.ts";
 import {
   deleteEndedRuns,
   type EndedRun,
@@ -99,8 +111,9 @@ async function forgetInBucket(
   bucket: number,
   runs: readonly EndedRun[],
 ): Promise<number> {
-  const spent = runs.map((run) => ({ ...run, spent: run.loggedSpent }));
-  const isForgotten = await scripts.run(forgetBudgets, { bucket, runs: spent });
+  const whole = { startMs: 0, previousSpent: ZERO };
+  const budgets = runs.map((run) => ({ ...run, ...whole, spent: run.loggedSpent }));
+  const isForgotten = await scripts.run(forgetBudgets, { bucket, budgets });
   const ended = runs.filter((_, index) => isForgotten[index]);
   for (const run of ended) await noteEnd(database, run, new Date(now()));
   return ended.length;
@@ -130,4 +143,111 @@ export async function deleteOldRuns({
   now,
 }: RunRetentionDeps): Promise<number> {
   return await deleteEndedRuns(database, new Date(now() - keepDays * DAY_MS));
+}
+
+/** The end users of an account that stay in Redis while their spans go on. */
+export const END_USERS_KEPT_MAX = 10_000;
+/** After its end a span stays in Redis for so long, for processes whose clocks are behind. */
+const SPAN_KEPT_MS = MINUTE_MS;
+const SCAN_COUNT = 200;
+/** Longer than any span, and than any process knows an end user. */
+const ROWS_KEPT_MS = 90 * DAY_MS;
+
+export interface EndUserExpiryDeps {
+  readonly database: Database;
+  readonly redis: RedisClient;
+  readonly scripts: Pick<ScriptRunner, "run">;
+  readonly now: () => number;
+  readonly log: Pick<Log, "warn">;
+  /** Only tests set another number. */
+  readonly keptMax?: number;
+}
+
+/**
+ * Takes the counts of end users out of Redis whose spans are over, and those of accounts with very
+ * many end users whatever their spans, once Postgres has all of their charges. The next call of an
+ * end user loads its counts again. Returns how many were taken out.
+ */
+export async function forgetEndUsers(deps: EndUserExpiryDeps): Promise<number> {
+  let forgotten = 0;
+  for (const account of await accountsWithEndUsers(deps.database)) {
+    try {
+      forgotten += await forgetOf(deps, account);
+    } catch (error) {
+      const { accountId } = account;
+      deps.log.warn({ accountId, err: error }, "Counts of end users stay in Redis for now");
+    }
+  }
+  return forgotten;
+}
+
+async function forgetOf(deps: EndUserExpiryDeps, account: EndUserAccount): Promise<number> {
+  const { redis, keptMax = END_USERS_KEPT_MAX } = deps;
+  const { budgets: key } = accountKeys(account.accountId, account.bucket);
+  const isCrowded = (await redis.hlen(key)) > keptMax;
+  let forgotten = 0;
+  for (let cursor = "0"; ; ) {
+    const [next, flat] = await redis.hscanBuffer(key, cursor, "COUNT", SCAN_COUNT);
+    forgotten += await forgetPage(deps, account, { records: recordsIn(flat), isCrowded });
+    cursor = next.toString();
+    if (cursor === "0") return forgotten;
+  }
+}
+
+interface Page {
+  readonly records: ReadonlyMap<number, BudgetRecord>;
+  /** True if even spans that go on must leave. */
+  readonly isCrowded: boolean;
+}
+
+async function forgetPage(
+  { database, scripts, now }: EndUserExpiryDeps,
+  { accountId, account, bucket }: EndUserAccount,
+  { records, isCrowded }: Page,
+): Promise<number> {
+  if (records.size === 0) return 0;
+  const logged = await readLoggedEndUsers(database, account, [...records.keys()]);
+  const nowMs = now() - SPAN_KEPT_MS;
+  const budgets: SpentBudget[] = [];
+  for (const one of logged) {
+    const record = records.get(one.number);
+    if (record === undefined || !(isCrowded || isOver(one, record, nowMs))) continue;
+    const { startMs, previousStartMs } = record;
+    const [spent, previousSpent] = [spentIn(one, startMs), spentIn(one, previousStartMs)];
+    budgets.push({ number: one.number, accountId, startMs, spent, previousSpent });
+  }
+  if (budgets.length === 0) return 0;
+  const isForgotten = await scripts.run(forgetBudgets, { bucket, budgets });
+  return isForgotten.filter(Boolean).length;
+}
+
+/** True for a budget whose span is over, and for one that counted nothing. */
+function isOver({ span }: LoggedEndUser, { startMs }: BudgetRecord, nowMs: number): boolean {
+  const end = startMs < 0 ? nowMs : spanEnd(span, startMs);
+  return end !== null && end <= nowMs;
+}
+
+function spentIn({ spans }: LoggedEndUser, startMs: number): NanoUsd {
+  return spans.get(startMs) ?? ZERO;
+}
+
+function recordsIn(flat: readonly Buffer[]): Map<number, BudgetRecord> {
+  const records = new Map<number, BudgetRecord>();
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const [field, bytes] = [flat[at], flat[at + 1]];
+    if (field !== undefined && bytes !== undefined) {
+      records.set(Number(field.toString()), parseBudget(bytes));
+    }
+  }
+  return records;
+}
+
+export interface EndUserRetentionDeps {
+  readonly database: Database;
+  readonly now: () => number;
+}
+
+/** Deletes the rows of end users that no call named for 90 days. Returns how many. */
+export async function deleteOldEndUsers({ database, now }: EndUserRetentionDeps): Promise<number> {
+  return await deleteEndUsers(database, new Date(now() - ROWS_KEPT_MS));
 }

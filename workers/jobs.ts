@@ -20,7 +20,13 @@ import { rewriteAppendOnlyFiles } from "./append-only-rewrite.ts";
 import { auditJob } from "./audit-runs.ts";
 import { completeChanges } from "./completer.ts";
 import { deleteEndedSessions } from "./ended-sessions.ts";
-import { deleteOldRuns, evictIdle, forgetEndedRuns } from "./eviction.ts";
+import {
+  deleteOldEndUsers,
+  deleteOldRuns,
+  evictIdle,
+  forgetEndedRuns,
+  forgetEndUsers,
+} from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
@@ -139,6 +145,14 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     "ended-runs": {
       everyMs: 60_000,
       run: () => forgetEndedRuns({ database, scripts, now, log }),
+    },
+    "end-users": {
+      everyMs: 600_000,
+      run: () => forgetEndUsers({ database, redis: scripts.redis, scripts, now, log }),
+    },
+    "end-user-retention": {
+      everyMs: 3_600_000,
+      run: async () => await deleteOldEndUsers({ database, now: await readEarliest() }),
     },
     "run-retention": {
       everyMs: 3_600_000,

@@ -164,30 +164,36 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
   reply: (raw) => verdictOf(raw) as "ok" | "again" | "hydrate",
 };
 
-/** A run that has ended, and what it spent by the ledger. */
-export interface SpentRun {
-  /** The number of its budget. */
+/** A budget that no call needs now, and what it spent by the ledger. */
+export interface SpentBudget {
   readonly number: number;
   readonly accountId: string;
+  /** The begin of its newest span; that of a run is 0. */
+  readonly startMs: number;
   readonly spent: NanoUsd;
+  /** What it spent in the span before, as Redis names that one. */
+  readonly previousSpent: NanoUsd;
 }
 
 export interface ForgetBudgetsArgs {
   readonly bucket: number;
-  /** Runs of accounts of this bucket. */
-  readonly runs: readonly SpentRun[];
+  /** Budgets of accounts of this bucket. */
+  readonly budgets: readonly SpentBudget[];
 }
 
-/** Forgets the budgets of runs. Of each run: false if it stays, because Redis knows of more. */
+/** Forgets budgets. Of each one: false if it stays, because Redis knows of more. */
 export const forgetBudgets: Script<ForgetBudgetsArgs, readonly boolean[]> = {
   name: "forget_budgets",
   lua: forgetBudgetsLua,
   flags: ["allow-oom"],
-  keys: ({ bucket, runs }) => [
+  keys: ({ bucket, budgets }) => [
     bucketKeys(bucket).bucket,
-    ...runs.map(({ accountId }) => accountKeys(accountId, bucket).budgets),
+    ...budgets.map(({ accountId }) => accountKeys(accountId, bucket).budgets),
   ],
-  args: ({ runs }) => runs.map(({ number, spent }) => pack(number, toDouble(spent))),
+  args: ({ budgets }) =>
+    budgets.map(({ number, startMs, spent, previousSpent }) =>
+      pack(number, startMs, toDouble(spent), toDouble(previousSpent)),
+    ),
   reply: (raw) =>
     [...bytesOf((raw as readonly RawReply[])[1]).toString()].map((one) => one === "1"),
 };

@@ -2,6 +2,7 @@
 // constants of the code; a test finds collections that are missing here.
 
 import { ACTORS_MAX } from "../../actors/account-actors.ts";
+import { END_USERS_KNOWN_MAX } from "../../actors/account-end-users.ts";
 import { RUNS_KNOWN_MAX } from "../../actors/account-runs.ts";
 import { CALL_KEYS_MAX } from "../../actors/records/keys.ts";
 import { OUT_BYTES_KEPT } from "../../actors/redis/resp-connection.ts";
@@ -86,6 +87,12 @@ export const REMEMBERED: readonly Remembered[] = [
     ],
     what: "runs of these accounts, until their access documents change, 330 bytes for each",
     most: `${number(RUNS_KNOWN_MAX)} of an account`,
+    beyond: "those known are forgotten, and read from Postgres again",
+  },
+  {
+    holders: ["actors/account-end-users.ts #known", "actors/account-end-users.ts #beginning"],
+    what: "end users with budgets, until the access documents change, 400 bytes for each",
+    most: `${number(END_USERS_KNOWN_MAX)} of an account`,
     beyond: "those known are forgotten, and read from Postgres again",
   },
   {

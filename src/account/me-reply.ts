@@ -1,7 +1,7 @@
 // The reply of GET /v1/me.
 
 import { SPENDING_LIMITS } from "../calls/account.ts";
-import { SPANS, STANDING_OWNERS } from "../core/access/budgets.ts";
+import { STANDING_OWNERS, STANDING_SPANS } from "../core/access/budgets.ts";
 import { TIERS } from "../core/access/limits.ts";
 import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -68,7 +68,9 @@ export const Me = named("Account", {
   budgets: Type.Array(
     Type.Object({
       of: oneOf(STANDING_OWNERS),
-      span: oneOf(SPANS, { description: "`5h` begins with its first call; `week` on Monday, UTC" }),
+      span: oneOf(STANDING_SPANS, {
+        description: "`5h` begins with its first call; `week` on Monday, UTC",
+      }),
       amount_usd: usdAmount("What may be spent in the span"),
       spent_usd: usdAmount("What was spent in it"),
       held_usd: usdAmount("What calls under way have reserved"),

@@ -12,6 +12,7 @@ import { ApiError, type ErrorCode } from "../core/errors.ts";
 import { exactCost } from "../core/money/call-cost.ts";
 import { add, min, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
+import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint, Method } from "../http/endpoint-info.ts";
@@ -43,7 +44,14 @@ type Fields = Checked<typeof QuoteBody>;
 const ENVELOPE_BYTES = 64 * 1024;
 const ENVELOPE_KEYS = 10;
 /** Headers of the request that the quoted call has too. */
-const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent", MAX_COST_HEADER];
+const PASSED_ON = [
+  "host",
+  "authorization",
+  "x-api-key",
+  "user-agent",
+  MAX_COST_HEADER,
+  END_USER_HEADER,
+];
 
 /** The codes of refusals that only some of the calls of a surface have. */
 const ERRORS_OF = {

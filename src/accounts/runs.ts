@@ -2,7 +2,7 @@
 
 import type { BudgetUse } from "../../actors/account.ts";
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
-import { type Budget, leftOf } from "../core/access/budgets.ts";
+import { type Budget, type BudgetOwner, leftOf } from "../core/access/budgets.ts";
 import { type RunState, runBudget, runStateAt } from "../core/access/runs.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { type NanoUsd, ZERO } from "../core/money/money.ts";
@@ -22,7 +22,9 @@ import { addWebhookEvents } from "../store/webhooks/webhook-outbox.ts";
 
 /** The part of an account's actor that runs need. */
 export interface RunAccount extends ChangedAccount {
-  budgetUse(budgets: readonly Budget[]): Promise<readonly BudgetUse[]>;
+  budgetUse<Of extends BudgetOwner>(
+    budgets: readonly Budget<Of>[],
+  ): Promise<readonly BudgetUse<Of>[]>;
 }
 
 export interface RunDeps {

@@ -1,5 +1,6 @@
 import { CHAT, MESSAGES } from "../core/access/limits.ts";
 import { toJsonNumber } from "../core/money/money.ts";
+import { endUserOf } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import {
@@ -33,6 +34,7 @@ export const applicationChat = endpoint({
   summary: "Complete a chat by a model that the service chooses",
   description: `The service chooses the model, unless the request names one. ${CHAT_DESCRIPTION}`,
   body: jsonBody(ApplicationChatBody, { ...MESSAGES.body, bytesMax: CHAT.mediaBodyBytesMax }),
+  endUser: endUserOf,
   bytesMax: chatBytesMax,
   reply: applicationReplies.completion,
   chunk: applicationReplies.chunk,

@@ -36,6 +36,7 @@ export const applicationMessage = endpoint({
   summary: "Create a message",
   description: `The service chooses the model for \`auto\`. ${MESSAGES_DESCRIPTION}`,
   body: jsonBody(MessagesBody, MESSAGES.body),
+  endUser: ({ metadata }) => metadata?.user_id,
   reply: applicationMessages.message,
   chunk: applicationMessages.event,
   errors: [

@@ -1,4 +1,5 @@
 import { RESPONSES } from "../core/access/limits.ts";
+import { endUserOf } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { openAiError } from "../http/respond.ts";
@@ -51,6 +52,7 @@ export const applicationResponse = endpoint({
   summary: "Create a response",
   description: `The service chooses the model for \`auto\`. ${RESPONSES_DESCRIPTION}`,
   body: jsonBody(ResponsesBody, RESPONSES.body),
+  endUser: endUserOf,
   reply: applicationResponses.response,
   chunk: applicationResponses.event,
   errors: [

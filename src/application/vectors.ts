@@ -1,4 +1,5 @@
 import { VECTORS } from "../core/access/limits.ts";
+import { endUserOf } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
@@ -38,6 +39,7 @@ export const applicationEmbedding = endpoint({
   summary: "Turn texts into vectors",
   description: EMBEDDINGS_DESCRIPTION,
   body: jsonBody(EmbeddingsBody, { bytesMax: VECTORS.bodyBytesMax }),
+  endUser: endUserOf,
   reply: applicationEmbeddings,
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],
   examples: embeddingsExamples(EXAMPLE_SVC),

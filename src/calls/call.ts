@@ -59,6 +59,7 @@ export interface Call extends AskingCall {
   wantsReceipt: boolean;
   // Set once the headers and the body are read.
   run: AskingCall["run"];
+  endUser: AskingCall["endUser"];
   markers: AskingCall["markers"];
   partOf?: AskingCall["partOf"];
   /** The monotonic time at which its stream ends; left out for the usual time after its begin. */

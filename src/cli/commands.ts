@@ -3,6 +3,7 @@
 import { accountCommands } from "./accounts/account-commands.ts";
 import { budgetCommands } from "./accounts/budget-commands.ts";
 import { burnCommands } from "./accounts/burn-commands.ts";
+import { endUserCommands } from "./accounts/end-user-commands.ts";
 import { keyCommands } from "./accounts/key-commands.ts";
 import { peopleCommands } from "./accounts/people-commands.ts";
 import { runCommands } from "./accounts/run-commands.ts";
@@ -54,6 +55,7 @@ const COMMANDS: readonly (Command | CommandWithoutStores)[] = [
   ...voucherCommands,
   ...keyCommands,
   ...budgetCommands,
+  ...endUserCommands,
   ...burnCommands,
   ...runCommands,
   ...peopleCommands,

@@ -91,8 +91,8 @@ export function openStores(deps: StoresDeps): Stores {
     log,
     processId: newId("process", random),
   });
-  const [keyPepper] = config.secrets.KEY_PEPPER;
-  const accounts = new Accounts({ database, random, keyPepper });
+  const [keyPepper, ...earlierPeppers] = config.secrets.KEY_PEPPER;
+  const accounts = new Accounts({ database, random, keyPepper, earlierPeppers });
   const payments = new Payments({ database, random });
   const onDelayed = (accountId: string, error: unknown) => warn(delayedText(accountId, error));
   return {

@@ -7,7 +7,7 @@ import {
   changeBudget,
   findOwnKey,
 } from "../accounts/administration.ts";
-import { budgetWords, SPANS } from "../core/access/budgets.ts";
+import { budgetWords, STANDING_SPANS } from "../core/access/budgets.ts";
 import { toDecimal } from "../core/money/money.ts";
 import { nullable as nullableField, usd as usdField, type WireOf, word } from "../core/records.ts";
 import { amountFrom } from "../core/text/field-rules.ts";
@@ -64,7 +64,9 @@ export const setCap = accountEndpoint({
 
 const BudgetBody = Type.Object(
   {
-    span: oneOf(SPANS, { description: "`5h` begins with its first call; `week` on Monday, UTC" }),
+    span: oneOf(STANDING_SPANS, {
+      description: "`5h` begins with its first call; `week` on Monday, UTC",
+    }),
     amount_usd: nullable(usd("What may be spent in the span; null takes the budget away")),
   },
   { additionalProperties: false },
@@ -72,7 +74,7 @@ const BudgetBody = Type.Object(
 type BudgetFields = Checked<typeof BudgetBody>;
 
 const Budget = {
-  span: word(SPANS, { sample: "day" }),
+  span: word(STANDING_SPANS, { sample: "day" }),
   amount_usd: nullableField(usdField({ about: "What may be spent in the span", sample: "5" })),
   applied: APPLIED,
 };

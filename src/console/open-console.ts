@@ -45,8 +45,9 @@ type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
 /** Makes the dependencies. Nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {
   const { database, actors, keyPeppers, now, random, log, payments: config } = parts;
+  const [keyPepper, ...earlierPeppers] = keyPeppers;
   const administration: AdministrationDeps = {
-    accounts: new Accounts({ database, random, keyPepper: keyPeppers[0] }),
+    accounts: new Accounts({ database, random, keyPepper, earlierPeppers }),
     payments: new Payments({ database, random }),
     actors,
     now,

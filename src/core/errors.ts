@@ -251,6 +251,11 @@ export const ERRORS = {
     type: "insufficient_quota",
     when: "the budget of the run cannot cover the call; nothing is charged, and it can be raised",
   },
+  end_user_budget_exceeded: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "a budget of the end user cannot cover the call; nothing is charged",
+  },
   insufficient_credits: {
     status: 402,
     type: "insufficient_quota",

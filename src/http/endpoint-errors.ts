@@ -28,6 +28,7 @@ const BILLED: readonly ErrorCode[] = [
   "monthly_limit_reached",
   "account_budget_exceeded",
   "run_budget_exceeded",
+  "end_user_budget_exceeded",
   "insufficient_credits",
 ];
 

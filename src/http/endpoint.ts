@@ -5,11 +5,13 @@
 import type { RateLimits } from "../../actors/account.ts";
 import { refuse } from "../calls/admission.ts";
 import type { Call } from "../calls/call.ts";
+import { EndUser } from "../core/access/end-users.ts";
 import type { ModelPatterns } from "../core/access/key-limits.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import { CallBody, checkAhead, checkPauses, termsOf } from "./body/ahead.ts";
+import { endUserIn } from "./body/end-user.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import { parseBody } from "./body/parse-body.ts";
 import { LateBody, readBody } from "./body/read-body.ts";
@@ -61,6 +63,8 @@ export interface KeyedDefinition<Deps, Input, Prepared, Result> extends Endpoint
    * paused.
    */
   readonly isBilled: boolean;
+  /** The id of the end user that a body names; null or empty without one. */
+  readonly endUser?: (input: Input) => string | null | undefined;
   /** Refusals of the body that come before those of its schema. */
   readonly precheck?: (body: unknown, context: EndpointContext<Deps>) => Promise<void>;
   /**
@@ -148,6 +152,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       model: null,
       bodyBytes: 0,
     };
+    const { accountId } = call.identity;
     let keyed: KeyedRequest | null = null;
     let prepared: Prepared;
     try {
@@ -170,12 +175,15 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
         // Here, because the body is not kept, and may move to another thread.
         if (idempotencyKey !== null) keyed = keyedRequest(context, idempotencyKey, read);
         const { parser } = deps;
-        const sender = call.identity.accountId;
-        const parsed = parseBody(body, read, { parser, sender, share: rules.share });
+        const parsed = parseBody(body, read, { parser, sender: accountId, share: rules.share });
         const value = parsed instanceof Promise ? await parsed : parsed;
         if (precheck !== undefined) await precheck(value, context);
         input = body.check(value);
       } else if (idempotencyKey !== null) keyed = keyedRequest(context, idempotencyKey, "");
+      if (definition.isBilled) {
+        const id = endUserIn(request.headers) ?? definition.endUser?.(input);
+        if (id) call.endUser = new EndUser(id, { accountId, secrets: deps.keyPeppers });
+      }
       prepared = definition.prepare(input, context);
       checkPauses(deps, definition);
     } catch (error) {

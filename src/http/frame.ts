@@ -177,6 +177,7 @@ function callOf(
     maxCost: null,
     wantsReceipt: false,
     run: null,
+    endUser: null,
     markers: null,
     ahead: null,
   };

@@ -6,6 +6,7 @@ import { accountPage } from "../core/account-page.ts";
 import type { Brand } from "../core/brand/brand.ts";
 import { ACCEPTED, ApiError, ERRORS } from "../core/errors.ts";
 import { isLoopback } from "../core/loopback.ts";
+import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
@@ -48,6 +49,7 @@ const PASSED_ON = [
   "traceparent",
   "tracestate",
   "user-agent",
+  END_USER_HEADER,
   MAX_COST_HEADER,
 ];
 

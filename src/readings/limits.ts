@@ -1,7 +1,7 @@
 // Reads the limits of an account, and the present use of each.
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
-import { SPANS } from "../core/access/budgets.ts";
+import { STANDING_SPANS } from "../core/access/budgets.ts";
 import { windowLimitOf } from "../core/access/key-limits.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
 import { unlockWords } from "../core/access/tier-words.ts";
@@ -70,7 +70,7 @@ const BudgetOf = {
   key: nullable(text({ about: "Its key; null: it is of the account", sample: KeyUse.id.sample }), {
     sample: null,
   }),
-  span: word(SPANS, { about: "`5h` begins with its first call", sample: "day" }),
+  span: word(STANDING_SPANS, { about: "`5h` begins with its first call", sample: "day" }),
   amount_usd: usd({ about: "What may be spent in the span", sample: "5" }),
   spent_usd: usd({ about: "Charged", sample: "1.25" }),
   held_usd: usd({ about: "Held", sample: "0.5" }),

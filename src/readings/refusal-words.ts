@@ -20,6 +20,7 @@ const LIMITS = {
   budget_day: "a budget of the UTC day",
   budget_week: "a budget of the week",
   budget_total: "a budget of all time",
+  budget_month: "a budget of the UTC month",
   run: "the budget of the run",
   balance: "the balance that was not held by other calls",
   streams: "the streams that may be open at once",
@@ -38,6 +39,8 @@ const HELP = {
   key_budget_exceeded: "Raise the key's budget, wait until it renews, or use another key.",
   account_budget_exceeded: "Raise the account's budget, or wait until it renews.",
   run_budget_exceeded: "Raise the run, or ask for fewer output tokens; then send the call again.",
+  end_user_budget_exceeded:
+    "Raise the budget of the end user on the page of limits, or wait until it renews.",
   key_paused: "Resume the key on the page of limits, or wait until the pause ends.",
   run_paused: "Resume the run, and send the call again.",
   run_ended: "Give the run more time, or name another one.",

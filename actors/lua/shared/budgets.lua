@@ -3,8 +3,10 @@
 -- A hold and its journal entry name budgets as `number:start number:start`.
 
 -- The spans, as src/core/access/budgets.ts numbers them, and their names in the log.
-local FIVE_HOURS, WEEK, TOTAL = 1, 3, 4
-local SPAN_NAMES = { 'budget_5h', 'budget_day', 'budget_week', 'budget_total' }
+local FIVE_HOURS, WEEK, TOTAL, MONTH = 1, 3, 4, 5
+local SPAN_NAMES = {
+  'budget_5h', 'budget_day', 'budget_week', 'budget_total', 'budget_month',
+}
 -- The name of a budget whose owner has no other span.
 local OWNER_NAMES = { [3] = 'run' }
 local SPAN_MS = { 18000000, 86400000, 604800000 }
@@ -13,12 +15,15 @@ local FIRST_MONDAY_MS = 345600000
 
 -- The owners, in the order of the error table, and the codes of their refusals.
 local OF_KEY = 1
-local BUDGET_CODES = { 'key_budget_exceeded', 'account_budget_exceeded', 'run_budget_exceeded' }
+local BUDGET_CODES = {
+  'key_budget_exceeded', 'account_budget_exceeded', 'run_budget_exceeded',
+  'end_user_budget_exceeded',
+}
 
 -- The refusals that more money, or a new span, would lift.
 local IS_FOR_MONEY = {
   key_budget_exceeded = true, monthly_limit_reached = true, account_budget_exceeded = true,
-  run_budget_exceeded = true, insufficient_credits = true,
+  run_budget_exceeded = true, end_user_budget_exceeded = true, insufficient_credits = true,
 }
 
 -- The begin of the span that a call of now belongs to. If the clock went back, the last span seen
@@ -29,6 +34,7 @@ local function span_start(span, last, now)
     if last ~= NO_SPAN and now < last + SPAN_MS[FIVE_HOURS] then return last end
     return now
   end
+  if span == MONTH then return max(last, month_start(now)) end
   local since = span == WEEK and FIRST_MONDAY_MS or 0
   return max(last, now - (now - since) % SPAN_MS[span])
 end
@@ -102,14 +108,19 @@ local function check_budgets(budgets, bound)
   return bound > 0 and over or nil, room
 end
 
--- True if the call would begin a run, whose budget is the last one.
+-- True if the call would begin a run.
 local function begins_run(budgets)
-  return budgets[#budgets].field == NOT_BEGUN
+  for _, named in ipairs(budgets) do
+    if named.field == NOT_BEGUN then return true end
+  end
+  return false
 end
 
 -- The time at which the whole cap is there again; 0 for never.
 local function renews_at(span, start)
-  return span == TOTAL and 0 or start + SPAN_MS[span]
+  if span == TOTAL then return 0 end
+  -- 32 days after its begin the next month is under way.
+  return span == MONTH and month_start(start + 32 * 86400000) or start + SPAN_MS[span]
 end
 
 -- The numbers of the cap or budget that refused a call: the place of the budget or 0, the rest, the

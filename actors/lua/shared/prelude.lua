@@ -32,7 +32,8 @@ local function now_ms(given)
   return time[1] * 1000 + (us - us % 1000) / 1000
 end
 
--- The UTC month of a day since 1970, as 202611 (days to civil date, Howard Hinnant's algorithm).
+-- The UTC month of a day since 1970, as 202611, and the first day of that month (days to civil
+-- date, Howard Hinnant's algorithm).
 local function month_of_day(day)
   local days = day + 719468
   local era = floor(days / 146097)
@@ -44,13 +45,22 @@ local function month_of_day(day)
   local shifted = floor((5 * day_of_year + 2) / 153)
   local month = shifted < 10 and shifted + 3 or shifted - 9
   local year = year_of_era + era * 400 + (month <= 2 and 1 or 0)
-  return year * 100 + month
+  return year * 100 + month, day - day_of_year + floor((153 * shifted + 2) / 5)
 end
 
 -- The UTC month of a time, as 202611. Kept for the day that came last.
-local last_day, last_month
+local last_day, last_month, last_first
 local function month_of(ms)
   local day = (ms - ms % 86400000) / 86400000
-  if day ~= last_day then last_day, last_month = day, month_of_day(day) end
+  if day ~= last_day then
+    last_day = day
+    last_month, last_first = month_of_day(day)
+  end
   return last_month
+end
+
+-- The begin of the UTC month of a time.
+local function month_start(ms)
+  month_of(ms)
+  return last_first * 86400000
 end

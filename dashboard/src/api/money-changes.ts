@@ -2,6 +2,11 @@
 
 import type { BurnRulesReply } from "../../../src/console/burn-lists.ts";
 import type { BurnRuleFields, ResumedKeyReply } from "../../../src/console/burn-rules.ts";
+import type {
+  ChangedEndUserReply,
+  EndUserFields,
+  EndUserReply,
+} from "../../../src/console/end-users.ts";
 import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
 import type { KeyLimitsFields, NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
@@ -44,6 +49,19 @@ export async function setBudget(
 ): Promise<BudgetReply> {
   const path = key === null ? "limits/budget" : `keys/${encodeURIComponent(key)}/budget`;
   return await post<BudgetReply>(ofAccount(account, path), budget);
+}
+
+/** A budget of each end user, or of a single one; a null amount takes it away. */
+export async function setEndUserBudget(
+  account: string,
+  budget: EndUserFields,
+): Promise<ChangedEndUserReply> {
+  return await post<ChangedEndUserReply>(ofAccount(account, "end-users/budget"), budget);
+}
+
+/** Reads by POST, because addresses are logged and bodies are not. */
+export async function showEndUser(account: string, endUser: string): Promise<EndUserReply> {
+  return await post<EndUserReply>(ofAccount(account, "end-users/show"), { end_user: endUser });
 }
 
 /** Changes a run; a field that is missing stays as it is. */

@@ -2,6 +2,7 @@
 
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import type { BurnAlarmsReply, BurnRulesReply } from "../../../src/console/burn-lists.ts";
+import type { EndUsersReply } from "../../../src/console/end-users.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { MeReply } from "../../../src/console/people/me-schema.ts";
 import type { RunReply, RunsReply } from "../../../src/console/run-lists.ts";
@@ -148,6 +149,8 @@ export const runsQuery = (account: string, query: Query) =>
 
 export const runQuery = (account: string, run: string) =>
   accountQuery<RunReply>(account, `runs/${encodeURIComponent(run)}`);
+
+export const endUsersQuery = (account: string) => accountQuery<EndUsersReply>(account, "end-users");
 
 export const burnRulesQuery = (account: string) =>
   accountQuery<BurnRulesReply>(account, "burn-rules");

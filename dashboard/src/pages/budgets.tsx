@@ -2,7 +2,7 @@
 
 import { Button, Select } from "@mantine/core";
 import { useState } from "react";
-import { SPANS, type Span } from "../../../src/core/access/budgets.ts";
+import { STANDING_SPANS, type StandingSpan } from "../../../src/core/access/budgets.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { setBudget } from "../api/money-changes.ts";
@@ -68,7 +68,7 @@ function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: 
     ? [{ value: ACCOUNT, label: words.account }, ...keys]
     : keys;
   const [owner, setOwner] = useState(owners[0]?.value ?? ACCOUNT);
-  const [span, setSpan] = useState<Span>("day");
+  const [span, setSpan] = useState<StandingSpan>("day");
   const key = owner === ACCOUNT ? null : owner;
   const present = limits.budgets.find((one) => one.key === key && one.span === span);
   const set = async (usd: string | null) => {
@@ -95,10 +95,10 @@ function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: 
       />
       <Select
         label={words.columns.span}
-        data={SPANS.map((one) => ({ value: one, label: words.spans[one] }))}
+        data={STANDING_SPANS.map((one) => ({ value: one, label: words.spans[one] }))}
         value={span}
         allowDeselect={false}
-        onChange={(value) => setSpan((value ?? "day") as Span)}
+        onChange={(value) => setSpan((value ?? "day") as StandingSpan)}
       />
     </AskAmount>
   );

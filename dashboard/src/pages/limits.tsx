@@ -22,6 +22,7 @@ import { t } from "../texts.ts";
 import { day } from "../time.ts";
 import { BudgetsPanel } from "./budgets.tsx";
 import { BurnPanel } from "./burn-rates.tsx";
+import { EndUsersPanel } from "./end-users.tsx";
 import { KeyWindows, TierTable } from "./limit-tables.tsx";
 import { RunsPanel } from "./runs.tsx";
 
@@ -47,6 +48,7 @@ export function LimitsPage() {
               <KeyWindows limits={limits} />
             </div>
             <BudgetsPanel limits={limits} account={account} />
+            <EndUsersPanel limits={limits} account={account} />
             <BurnPanel limits={limits} account={account} />
             <RunsPanel account={account} />
             {limits.tiers.length > 0 && <TierTable limits={limits} />}

@@ -1,7 +1,7 @@
 // Describes an import before it runs: accounts with their credit and keys, models, and notes on
 // data that cannot be carried over.
 
-import type { Span } from "../../core/access/budgets.ts";
+import type { StandingSpan } from "../../core/access/budgets.ts";
 import type { KeyRates, ModelPatterns } from "../../core/access/key-limits.ts";
 import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
@@ -11,7 +11,7 @@ import { isObject, type Json, jsonOrNull } from "../../core/text/json.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 
 export interface PlannedBudget {
-  readonly span: Span;
+  readonly span: StandingSpan;
   readonly amount: NanoUsd;
 }
 

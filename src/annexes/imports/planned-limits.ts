@@ -1,6 +1,6 @@
 // Plans the limits of an imported key: its end, models, rates and budgets.
 
-import type { Span } from "../../core/access/budgets.ts";
+import type { StandingSpan } from "../../core/access/budgets.ts";
 import {
   MODEL_PATTERN,
   MODEL_PATTERNS_MAX,
@@ -14,7 +14,7 @@ import { type PlannedBudget, wholeOf } from "./plan.ts";
 const FAR_MS = Date.UTC(10_000, 0);
 
 /** Periods of LiteLLM that are a span here; the month is the span of a key's monthly limit. */
-const SPAN_OF: ReadonlyMap<string, Span | "month"> = new Map([
+const SPAN_OF: ReadonlyMap<string, StandingSpan | "month"> = new Map([
   ["5h", "5h"],
   ...["1d", "24h"].map((period) => [period, "day"] as const),
   ...["7d", "1w"].map((period) => [period, "week"] as const),
@@ -35,7 +35,7 @@ const MONTH_SECONDS = 31 * 86_400;
  * same sum is stricter then, and else all time (D-887).
  */
 export function spanOf(period: string | null): {
-  readonly span: Span | "month";
+  readonly span: StandingSpan | "month";
   readonly isSame: boolean;
 } {
   const same = period === null ? "total" : SPAN_OF.get(period);
@@ -107,7 +107,7 @@ export function rateFrom(name: string, rate: unknown): Carried<number | null | "
 
 /** The smallest budget of each span. */
 export function smallestOfSpans(budgets: readonly PlannedBudget[]): readonly PlannedBudget[] {
-  const smallest = new Map<Span, PlannedBudget>();
+  const smallest = new Map<StandingSpan, PlannedBudget>();
   for (const budget of budgets) {
     const present = smallest.get(budget.span);
     if (present === undefined || budget.amount < present.amount) smallest.set(budget.span, budget);

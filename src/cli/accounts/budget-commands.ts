@@ -1,14 +1,14 @@
 // Commands that set budgets of accounts and keys (src/core/access/budgets.ts).
 
 import { changeBudget, findAccount, findOwnKey } from "../../accounts/administration.ts";
-import { budgetWords, SPANS } from "../../core/access/budgets.ts";
+import { budgetWords, STANDING_SPANS } from "../../core/access/budgets.ts";
 import type { Command, Input } from "../command.ts";
 import { notedChanges } from "../noted.ts";
 import { dollars } from "../print.ts";
 import { amountOf, idOf, nameAmong, oneOf } from "../values.ts";
 
 const OPTIONS = {
-  span: { value: SPANS.join("|"), help: "5h begins with its first call", required: true },
+  span: { value: STANDING_SPANS.join("|"), help: "5h begins with its first call", required: true },
   usd: { value: "N|none", help: "USD in the span, or none", required: true },
 } as const;
 
@@ -32,7 +32,7 @@ export const budgetCommands: readonly Command[] = [ofAccount, ofKey];
 
 function change(input: Input, keyId: string | null): ReturnType<Command["prepare"]> {
   const accountId = idOf(input, "account");
-  const span = oneOf(input, "span", { words: SPANS, fallback: "day" });
+  const span = oneOf(input, "span", { words: STANDING_SPANS, fallback: "day" });
   const isNone = nameAmong(["none"], input.values.get("usd")) !== undefined;
   const amount = isNone ? null : amountOf(input, "usd");
   return async ({ administration }) => {

@@ -147,6 +147,7 @@ const hold: Command = {
           country: null,
           ipHash: "0000000000000000",
           run: null,
+          endUser: null,
           markers: null,
           ahead: null,
         },

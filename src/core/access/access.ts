@@ -6,6 +6,7 @@ import { AMOUNT_MAX, type NanoUsd, nano } from "../money/money.ts";
 import { monthOf } from "../money/months.ts";
 import type { AccountState } from "./account-states.ts";
 import { budgetsOf, type StandingBudget, type StoredBudget } from "./budgets.ts";
+import type { EndUserBudget } from "./end-users.ts";
 import {
   type AccessRefusal,
   endedRefusal,
@@ -35,6 +36,8 @@ export interface AccessKey extends KeyLimits {
   readonly allowlist: BlockList | null;
   /** The budgets that count its calls: its own, then those of the account. */
   readonly budgets: readonly StandingBudget[];
+  /** The default budgets of the end users of its calls: its own, then those of the account. */
+  readonly endUserBudgets: readonly EndUserBudget[];
 }
 
 export interface AccessDocument {
@@ -50,6 +53,8 @@ export interface AccessDocument {
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
   /** The budgets of the account; those of a key are with the key. */
   readonly budgets: readonly StandingBudget[];
+  /** True if an end user has a budget of its own. */
+  readonly hasNamedEndUsers: boolean;
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
@@ -62,6 +67,8 @@ interface StoredKey extends StoredKeyLimits {
   readonly monthly_limit: string | null;
   /** Only where there are any. */
   readonly budgets?: readonly StoredBudget[];
+  /** The default budgets of its end users; only where there are any. */
+  readonly end_users?: readonly StoredBudget<"end_user">[];
 }
 
 /** The document in its stored form: JSON, with money as decimal strings of nano-USD. */
@@ -82,12 +89,16 @@ export interface StoredDocument {
   readonly keys: readonly StoredKey[];
   /** Those of the account; only where there are any. */
   readonly budgets?: readonly StoredBudget[];
+  readonly end_users?: readonly StoredBudget<"end_user">[];
+  /** Only where an end user has a budget of its own. */
+  readonly named_end_users?: true;
 }
 
 /** Parses a stored document. This program wrote it, so a fault in it is a bug. */
 export function parseDocument(json: string): AccessDocument {
   const stored = JSON.parse(json) as StoredDocument;
   const ofAccount = budgetsOf("account", stored.budgets);
+  const ofEndUsers = budgetsOf("end_user", stored.end_users);
   return {
     state: stored.state,
     stateReason: stored.state_reason,
@@ -108,6 +119,7 @@ export function parseDocument(json: string): AccessDocument {
             threshold: nano(stored.auto_top_up.threshold),
           },
     budgets: ofAccount,
+    hasNamedEndUsers: stored.named_end_users === true,
     keys: new Map(
       stored.keys.map((key) => [
         key.id,
@@ -118,6 +130,7 @@ export function parseDocument(json: string): AccessDocument {
           monthlyLimit: key.monthly_limit === null ? null : nano(key.monthly_limit),
           allowlist: key.ip.length === 0 ? null : allowlist(key.ip),
           budgets: [...budgetsOf("key", key.budgets), ...ofAccount],
+          endUserBudgets: [...budgetsOf("end_user", key.end_users), ...ofEndUsers],
           ...keyLimitsOf(key),
         },
       ]),

@@ -1,16 +1,24 @@
-// Defines budgets: capped amounts over spans of time, of an account, of one of its keys, or of a
-// run (runs.ts). The month of account and key is a limit of its own (AccessKey.monthlyLimit,
-// AccessDocument.ownCap).
+// Defines budgets: capped amounts over spans of time, of an account, of one of its keys, of a run
+// (runs.ts), or of an end user (end-users.ts). The month of account and key is a limit of its own
+// (AccessKey.monthlyLimit, AccessDocument.ownCap).
 
 import { DAY_MS, HOUR_MS } from "../durations.ts";
 import { type NanoUsd, nano, subtract, ZERO } from "../money/money.ts";
+import { nextMonthMs } from "../money/months.ts";
 
 /** Spans by name; budgets.lua in actors/lua/shared/ knows them by their places, from 1 on. */
-export const SPANS = ["5h", "day", "week", "total"] as const;
+export const SPANS = ["5h", "day", "week", "total", "month"] as const;
 export type Span = (typeof SPANS)[number];
 
+/** The spans of account and key. */
+export const STANDING_SPANS = ["5h", "day", "week", "total"] as const satisfies readonly Span[];
+export type StandingSpan = (typeof STANDING_SPANS)[number];
+
+/** The spans of end users, in the order in which people read them. */
+export const END_USER_SPANS = ["5h", "day", "week", "month", "total"] as const satisfies Span[];
+
 /** The owners, in the order of the error table; the script knows them by their places too. */
-export const BUDGET_OWNERS = ["key", "account", "run"] as const;
+export const BUDGET_OWNERS = ["key", "account", "run", "end_user"] as const;
 export type BudgetOwner = (typeof BUDGET_OWNERS)[number];
 
 /** The owners whose budgets count every call of a key. */
@@ -23,7 +31,7 @@ export const OWN_BUDGETS_MAX = 4;
 export interface Budget<Of extends BudgetOwner = BudgetOwner> {
   readonly number: number;
   readonly of: Of;
-  readonly span: Span;
+  readonly span: Of extends StandingOwner ? StandingSpan : Span;
   readonly amount: NanoUsd;
   /** The id of a run. */
   readonly name?: string;
@@ -49,13 +57,17 @@ export interface HeldBudget extends BudgetRef {
 export const NO_BUDGETS: readonly never[] = Object.freeze([]);
 
 /** Budgets as the access document has them: number, span, amount in nano-USD. */
-export type StoredBudget = readonly [number: number, span: Span, amount: string];
+export type StoredBudget<Of extends BudgetOwner = StandingOwner> = readonly [
+  number: number,
+  span: Budget<Of>["span"],
+  amount: string,
+];
 
 /** Reads budgets of an access document. */
-export function budgetsOf(
-  of: StandingOwner,
-  stored: readonly StoredBudget[] = [],
-): StandingBudget[] {
+export function budgetsOf<Of extends BudgetOwner>(
+  of: Of,
+  stored: readonly StoredBudget<Of>[] = [],
+): Budget<Of>[] {
   return stored.map(([number, span, amount]) => ({ number, of, span, amount: nano(amount) }));
 }
 
@@ -80,7 +92,8 @@ const SPAN_MS = { "5h": 5 * HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const;
 
 /** When a span that began then ends, ms; null if it never does. */
 export function spanEnd(span: Span, startMs: number): number | null {
-  return span === "total" ? null : startMs + SPAN_MS[span];
+  if (span === "total") return null;
+  return span === "month" ? nextMonthMs(startMs) : startMs + SPAN_MS[span];
 }
 
 /** The amount that calls may still hold. A budget that was lowered below its use has none. */
@@ -97,10 +110,18 @@ const SPAN_WORDS = {
   day: "of the UTC day",
   week: "of the week",
   total: "of all time",
+  month: "of the UTC month",
 } as const satisfies Record<Span, string>;
+
+const OWNER_WORDS = {
+  key: "key",
+  account: "account",
+  run: "run",
+  end_user: "end user",
+} as const satisfies Record<BudgetOwner, string>;
 
 /** The name of a budget in a message: "budget of the UTC day of the key". */
 export function budgetWords({ of, span, name }: Pick<Budget, "of" | "span" | "name">): string {
   if (name !== undefined) return `budget of the ${of} ${name}`;
-  return `budget ${SPAN_WORDS[span]} of the ${of}`;
+  return `budget ${SPAN_WORDS[span]} of the ${OWNER_WORDS[of]}`;
 }

@@ -66,7 +66,7 @@ export interface Run {
 }
 
 /** The number of a run that has not begun: its first call is decided by the terms that it names. */
-const NOT_BEGUN = 0;
+export const NOT_BEGUN = 0;
 
 /** The run that a request would begin. */
 export function runToBegin({ id, seconds }: NamedRun, amount: NanoUsd, nowMs: number): Run {

@@ -2,6 +2,7 @@
 
 import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode, OK, saysShouldRetry } from "../../core/errors.ts";
+import { END_USER_PARAMETER } from "../body/end-user.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
 import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
@@ -80,7 +81,7 @@ function parametersOf(endpoint: DocumentedEndpoint, writer: SchemaWriter) {
   const { parameters = [], isBilled } = endpoint;
   const all = [
     ...parameters,
-    ...(isBilled ? [MAX_COST_PARAMETER, RUN_PARAMETER] : []),
+    ...(isBilled ? [MAX_COST_PARAMETER, RUN_PARAMETER, END_USER_PARAMETER] : []),
     ...(isRepeatable(endpoint) ? [IDEMPOTENCY_PARAMETER, RECEIPT_PARAMETER] : []),
   ];
   return all.length === 0 ? {} : { parameters: all.map((one) => parameterOf(one, writer)) };

@@ -37,6 +37,7 @@ const LISTED: Readonly<Record<Readers, readonly string[]>> = {
     "docs/focus.md",
     "docs/idempotency.md",
     "docs/runs.md",
+    "docs/end-users.md",
     "docs/burn-rates.md",
     "docs/webhooks.md",
     "docs/keys.md",

@@ -16,7 +16,7 @@ import { DAY_MS } from "../../core/durations.ts";
 import { bucketOf, newId, type RandomBytes } from "../../core/ids.ts";
 import { dollars } from "../../core/journal/audit-finding.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
-import { secretId } from "../../core/secrets.ts";
+import { type SecretList, secretId } from "../../core/secrets.ts";
 import {
   bookOperation,
   findOperation,
@@ -143,10 +143,18 @@ export interface AccountsDeps {
   readonly random: RandomBytes;
   /** The current pepper. */
   readonly keyPepper: string;
+  /** Those before it that still count. */
+  readonly earlierPeppers?: readonly string[];
 }
 
 export class Accounts {
   constructor(readonly deps: AccountsDeps) {}
+
+  /** The peppers, the current one first. */
+  get peppers(): SecretList {
+    const { keyPepper, earlierPeppers = [] } = this.deps;
+    return [keyPepper, ...earlierPeppers];
+  }
 
   /**
    * Creates an account. A Gateway account gets the free credit of SPEC 3.3, unless the terms

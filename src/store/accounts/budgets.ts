@@ -1,7 +1,7 @@
 // Sets and removes budgets. Each change raises the version of the access document, which has them.
 
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { OWN_BUDGETS_MAX, type Span } from "../../core/access/budgets.ts";
+import { OWN_BUDGETS_MAX, type StandingSpan } from "../../core/access/budgets.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
@@ -13,7 +13,7 @@ import { type AlsoInTransaction, refuseClosed } from "./accounts.ts";
 export interface BudgetTerms {
   /** The id of a key of the account that is not revoked. */
   readonly key: string | null;
-  readonly span: Span;
+  readonly span: StandingSpan;
   readonly amount: NanoUsd | null;
 }
 

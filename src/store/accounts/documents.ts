@@ -2,7 +2,7 @@
 
 import { and, asc, desc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../../core/access/access.ts";
-import type { StoredBudget } from "../../core/access/budgets.ts";
+import type { BudgetOwner, StandingOwner, StoredBudget } from "../../core/access/budgets.ts";
 import type { StoredKeyLimits } from "../../core/access/key-limits.ts";
 import type { Scope } from "../../core/access/limits.ts";
 import type { Queries } from "../servers/transaction.ts";
@@ -10,6 +10,7 @@ import { accounts, budgets, keys, operations, payments } from "../tables/account
 import { isAnyOf } from "../tables/any-of.ts";
 import { burnAlarms } from "../tables/burn-schema.ts";
 import { autoTopUps } from "../tables/payment-schema.ts";
+import { type DefaultBudget, defaultBudgets, haveNamedEndUsers } from "./end-user-budgets.ts";
 
 type AccountColumns = typeof accounts.$inferSelect;
 
@@ -54,6 +55,8 @@ export async function readDocuments(
   const allowances = await readAllowances(tx, numbers);
   const autoTopUps = await readAutoTopUps(tx, numbers);
   const budgetsOf = await readBudgets(tx, numbers);
+  const endUsersOf = Map.groupBy(await defaultBudgets(tx, numbers), (row) => row.account);
+  const haveNamed = await haveNamedEndUsers(tx, numbers);
   const measuresOf = await readMeasures(tx, numbers);
   return rows.map((row) => ({
     account: row.number,
@@ -66,6 +69,8 @@ export async function readDocuments(
       autoTopUp: autoTopUps.get(row.number),
       live: keysOf.get(row.number) ?? [],
       budgets: budgetsOf.get(row.number) ?? [],
+      endUsers: endUsersOf.get(row.number) ?? [],
+      hasNamedEndUsers: haveNamed.has(row.number),
       measures: measuresOf.get(row.number) ?? [],
     }),
   }));
@@ -185,10 +190,18 @@ function storedMeasures(of: readonly LastingMeasure[] = []): Pick<StoredKeyLimit
 
 /** The field of an owner's budgets; missing without any. */
 function storedBudgets(of: readonly LiveBudget[] = []): { budgets?: readonly StoredBudget[] } {
-  if (of.length === 0) return {};
-  return {
-    budgets: of.map(({ number, span, amount }): StoredBudget => [number, span, amount.toString()]),
-  };
+  return of.length === 0 ? {} : { budgets: of.map(stored<StandingOwner>) };
+}
+
+/** The field of an owner's default budgets of end users; missing without any. */
+function storedEndUsers(of: readonly DefaultBudget[] = []): Pick<StoredDocument, "end_users"> {
+  return of.length === 0 ? {} : { end_users: of.map(stored<"end_user">) };
+}
+
+function stored<Of extends BudgetOwner>(
+  one: Pick<LiveBudget, "number" | "amount"> & { readonly span: StoredBudget<Of>[1] },
+): StoredBudget<Of> {
+  return [one.number, one.span, one.amount.toString()];
 }
 
 /** The limits of a key that are set. */
@@ -216,14 +229,17 @@ interface DocumentParts {
   readonly autoTopUp: { readonly amount: bigint; readonly threshold: bigint } | undefined;
   readonly live: readonly (typeof keys.$inferSelect)[];
   readonly budgets: readonly LiveBudget[];
+  readonly endUsers: readonly DefaultBudget[];
+  readonly hasNamedEndUsers: boolean;
   readonly measures: readonly LastingMeasure[];
 }
 
 function documentOf(
   account: AccountColumns,
-  { paid, allowanceMonth, autoTopUp, live, budgets, measures }: DocumentParts,
+  { paid, allowanceMonth, autoTopUp, live, budgets, measures, ...parts }: DocumentParts,
 ): string {
   const ofKeys = Map.groupBy(budgets, ({ key }) => key);
+  const endUsersOf = Map.groupBy(parts.endUsers, ({ key }) => key);
   const against = Map.groupBy(measures, ({ key }) => key);
   const document: StoredDocument = {
     state: account.state,
@@ -247,10 +263,13 @@ function documentOf(
       ip: key.ipAllowlist,
       monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
       ...storedBudgets(ofKeys.get(key.number)),
+      ...storedEndUsers(endUsersOf.get(key.number)),
       ...storedLimits(key),
       ...storedMeasures(against.get(key.number)),
     })),
     ...storedBudgets(ofKeys.get(null)),
+    ...storedEndUsers(endUsersOf.get(null)),
+    ...(parts.hasNamedEndUsers && { named_end_users: true }),
   };
   return JSON.stringify(document);
 }

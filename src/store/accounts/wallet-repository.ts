@@ -2,6 +2,7 @@
 // documents, the epochs of buckets, and settlements that wait for Redis.
 
 import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
+import type { EndUserBudget } from "../../core/access/end-users.ts";
 import type { Operation } from "../../core/journal/journal.ts";
 import type { BeforeGrant, FreeGrant } from "../../core/money/free-lots.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
@@ -16,6 +17,7 @@ import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
+import { type AskedEndUser, beginEndUser, readEndUser } from "./end-users.ts";
 import { beginRun, hasOpenRunsMax, type NewRun, readRun } from "./runs.ts";
 import { readMarkers, type StoredMarker } from "./stored-markers.ts";
 
@@ -108,6 +110,14 @@ export class WalletRepository {
       this.database.withTimeout(beginRun(this.database, accountId, run)),
     isFull: (accountId: string, nowMs: number) =>
       this.database.withTimeout(hasOpenRunsMax(this.database, accountId, nowMs)),
+  };
+
+  /** The end users of an account, by its id. */
+  readonly endUsers = {
+    read: <Default extends EndUserBudget>(accountId: string, asked: AskedEndUser<Default>) =>
+      this.database.withTimeout(readEndUser(this.database, accountId, asked)),
+    begin: (accountId: string, asked: AskedEndUser) =>
+      this.database.withTimeout(beginEndUser(this.database, accountId, asked)),
   };
 
   constructor(readonly database: Database) {

@@ -13,7 +13,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { SPANS } from "../../core/access/budgets.ts";
+import { STANDING_SPANS } from "../../core/access/budgets.ts";
 import { PLAN_NAMES, type Scope } from "../../core/access/limits.ts";
 import { OPERATION_KINDS } from "../../core/journal/journal.ts";
 import { PAYMENT_PURPOSES } from "../../core/money/payment-credit.ts";
@@ -119,7 +119,7 @@ export const budgets = pgTable(
       .references(() => accounts.number),
     /** Null for a budget of the account. */
     key: number("key").references(() => keys.number),
-    span: text("span", { enum: SPANS }).notNull(),
+    span: text("span", { enum: STANDING_SPANS }).notNull(),
     amount: money("amount").notNull(),
     createdAt: at("created_at").notNull().defaultNow(),
     removedAt: at("removed_at"),

@@ -18,6 +18,7 @@ const OF_ACCOUNTS: readonly ErrorCode[] = [
   "mail_daily_limit",
   "monthly_limit_reached",
   "account_budget_exceeded",
+  "end_user_budget_exceeded",
   "insufficient_credits",
   "too_many_streams",
 ];

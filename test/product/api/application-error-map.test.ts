@@ -9,6 +9,7 @@ import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { newTimedId, toUuid } from "../../../src/core/ids.ts";
 import { ApiWorld, chatBody, completionOf } from "../../support/api/api-world.ts";
 import { PAID_ONLY_MODEL } from "../../support/api/models.ts";
+import { endUserRefusals } from "../../support/api/provoke-end-users.ts";
 import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
 import { runRefusals } from "../../support/api/provoke-runs.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
@@ -108,6 +109,12 @@ const provoke = {
   },
   ...toBy(
     idempotencyRefusals(api, {
+      path: PATH,
+      open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
+    }),
+  ),
+  ...toBy(
+    endUserRefusals(api, {
       path: PATH,
       open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
     }),

@@ -6,6 +6,7 @@ import { CHAT } from "../../../src/core/access/limits.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { newTimedId, toUuid } from "../../../src/core/ids.ts";
 import { ApiWorld, chatBody, completionOf } from "../../support/api/api-world.ts";
+import { endUserRefusals } from "../../support/api/provoke-end-users.ts";
 import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
 import { runRefusals } from "../../support/api/provoke-runs.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
@@ -120,6 +121,10 @@ const provoke = {
     await act(api.parts.stores, account);
     return api.post(account, chatBody());
   },
+  ...endUserRefusals(api, {
+    path: "/v1/chat/completions",
+    open: () => api.account({ paid: "5" }),
+  }),
   ...runRefusals(api, { path: "/v1/chat/completions", open: () => api.account({ paid: "5" }) }),
   run_not_found: async () => api.get("/v1/runs/none", await api.account()),
   ...idempotencyRefusals(api, {

@@ -6,6 +6,10 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
+import { findAccount } from "../../../src/accounts/administration.ts";
+import { changeEndUserBudget, endUserNamed } from "../../../src/accounts/end-users.ts";
+import { noted } from "../../../src/cli/noted.ts";
+import { usd } from "../../../src/core/money/money.ts";
 import { DOORS, type DoorName } from "../../support/api/doors.ts";
 import { eventually } from "../../support/eventually.ts";
 import { replyTo } from "../../support/fakes/fake-vectors.ts";
@@ -66,6 +70,8 @@ const SECRETS = {
   mailName: canary("Name").slice(0, 40),
   mailReply: canary("Reply").toLowerCase(),
   mailKey: canary("Idempotency"),
+  endUser: canary("EndUser"),
+  namedEndUser: canary("NamedEndUser"),
 } as const;
 /** Documentation addresses, so that no log of a network can have them by chance. */
 const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
@@ -189,7 +195,21 @@ async function post(
   return reply.status;
 }
 
-const { system, prompt, toolArguments, toolAnswer, toolSchema } = SECRETS;
+/** Budgets count the end users that calls name; one of them has a budget of its own. */
+const BY_HEADER = { "x-svc-end-user": SECRETS.namedEndUser };
+const { administration } = product.operator;
+for (const id of [null, SECRETS.namedEndUser]) {
+  const row = await findAccount(administration, account.id);
+  await changeEndUserBudget(administration, row, {
+    endUser: id === null ? null : endUserNamed(administration, row, id),
+    key: null,
+    span: "day",
+    amount: usd("40"),
+    note: (about) => noted(administration, "budget_changed", about),
+  });
+}
+
+const { system, prompt, toolArguments, toolAnswer, toolSchema, endUser } = SECRETS;
 const ASKED = { role: "user", content: prompt };
 const CALLED = { name: "look", arguments: JSON.stringify({ canary: toolArguments }) };
 const TOOL = { name: "look", description: toolSchema };
@@ -209,9 +229,11 @@ const CONVERSATIONS: Readonly<Record<DoorName, object>> = {
       { role: "tool", tool_call_id: "call_1", content: toolAnswer },
     ],
     tools: [{ type: "function", function: { ...TOOL, parameters: SCHEMA } }],
+    safety_identifier: endUser,
   },
-  text: { prompt },
+  text: { prompt, user: endUser },
   responses: {
+    user: endUser,
     instructions: system,
     input: [
       ASKED,
@@ -222,6 +244,7 @@ const CONVERSATIONS: Readonly<Record<DoorName, object>> = {
   },
   messages: {
     max_tokens: 100,
+    metadata: { user_id: endUser },
     system,
     messages: [
       ASKED,
@@ -314,7 +337,7 @@ async function speakAt(way: Way): Promise<void> {
 }
 
 async function speakOfVectors(): Promise<void> {
-  const texts = { model: "vectors", input: [prompt, toolAnswer] };
+  const texts = { model: "vectors", input: [prompt, toolAnswer], user: endUser };
   expect(await post(texts, {}, "/v1/embeddings")).toBe(200);
   expect(await post({ ...texts, dimensions: SECRETS.badField }, {}, "/v1/embeddings")).toBe(400);
   const ranked = { model: "ranks", query: prompt, documents: [toolAnswer] };
@@ -326,7 +349,7 @@ async function search(): Promise<void> {
   const one = { query: SECRETS.search, include_domains: [`${SECRETS.resultPage}.example`] };
   const domains = { exclude_domains: [`${SECRETS.searchDomain}.example`] };
   const bad = { ...one, country: SECRETS.searchField };
-  expect(await post(one, {}, "/v1/search")).toBe(200);
+  expect(await post(one, BY_HEADER, "/v1/search")).toBe(200);
   expect(await post({ query: `${SECRETS.search} nonsense` }, {}, "/v1/search")).toBe(502);
   expect(await post(bad, {}, "/v1/search")).toBe(400);
   expect(await post(`{"query": "${SECRETS.search}`, {}, "/v1/search")).toBe(400);
@@ -428,6 +451,9 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
       .sql`SELECT count(*)::int AS rows FROM request_log`;
     return row?.rows >= 23;
   });
+  // Else no budget has counted an end user, and no digest was stored.
+  const { sql } = product.operator.database;
+  expect(await sql`SELECT FROM end_user_counts`).not.toHaveLength(0);
   await persist();
   const { home } = product.parts;
   const places = [home, dirname(product.redis.dir), dirname(product.postgres.dir)];

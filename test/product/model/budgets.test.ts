@@ -1,6 +1,6 @@
-// Compares budgets of spans and of runs with a model: random calls at random times, over the ends
-// of spans, that are settled in part, in whole or not at all, and a run that is paused and resumed.
-// Then shows that the comparison finds faults which are put into the scripts.
+// Compares budgets of spans, of runs and of end users with a model: random calls at random times,
+// over the ends of spans, that are settled in part, in whole or not at all, and a run that is
+// paused and resumed. Then shows that the comparison finds faults which are put into the scripts.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -8,26 +8,40 @@ import type { Hold } from "../../../actors/account.ts";
 import { AccountActors } from "../../../actors/account-actors.ts";
 import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
 import { changeOwnRun } from "../../../src/accounts/runs.ts";
+import { EndUser } from "../../../src/core/access/end-users.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/core/durations.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { ofCents, ZERO } from "../../../src/core/money/money.ts";
+import { monthText } from "../../../src/core/money/months.ts";
+import { setEndUserBudget } from "../../../src/store/accounts/end-user-budgets.ts";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
-import { ask, DONE, openAccount, openWorld } from "../../support/stores/world.ts";
+import { ask, DONE, openAccount, openWorld, WORLD_PEPPER } from "../../support/stores/world.ts";
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 12);
 const SEED = Number(process.env.MODEL_SEED ?? 20_310_315);
 const COMMANDS = 60;
 /** In cents. */
-const CAPS = { "5h": 300, day: 500, run: 400 } as const;
+const CAPS = { "5h": 300, day: 500, run: 400, endUser: 250, ownOfEndUser: 120 } as const;
+/** The second one has a budget of its own. */
+const END_USERS = ["ada", "bob"] as const;
+/** A month ends in the midst of the commands. */
+const BEGIN = "2031-03-31T12:00:00.000Z";
 const RUN_SECONDS = 30 * 86_400;
+
+type EndUserName = (typeof END_USERS)[number];
 
 type Command =
   | { readonly kind: "wait"; readonly ms: number }
-  | { readonly kind: "call"; readonly cents: number; readonly isInRun: boolean }
+  | {
+      readonly kind: "call";
+      readonly cents: number;
+      readonly isInRun: boolean;
+      readonly endUser: EndUserName | null;
+    }
   | { readonly kind: "end"; readonly which: number; readonly part: number }
   | { readonly kind: "pause"; readonly isPaused: boolean };
 
@@ -45,6 +59,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       kind: fc.constant("call" as const),
       cents: fc.integer({ min: 1, max: 200 }),
       isInRun: fc.boolean(),
+      endUser: fc.constantFrom(null, ...END_USERS),
     }),
   },
   {
@@ -61,12 +76,16 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
+type CallStep = Extract<Command, { kind: "call" }>;
+
 interface Counted {
   /** The hold, or the charge, in cents. */
   cents: number;
   readonly fiveHours: number;
   readonly day: number;
+  readonly month: string;
   readonly isInRun: boolean;
+  readonly endUser: EndUserName | null;
 }
 
 /** Keeps every call, without sums, so that no sum can be wrong. */
@@ -76,18 +95,23 @@ class Model {
   isPaused = false;
 
   /** The verdict on a call; null for one that is admitted. */
-  admit(nowMs: number, { cents, isInRun }: { cents: number; isInRun: boolean }) {
+  admit(nowMs: number, { cents, isInRun, endUser }: Omit<CallStep, "kind">) {
     const goesOn = nowMs < this.#fiveHours + 5 * HOUR_MS;
     const fiveHours = goesOn ? this.#fiveHours : nowMs;
     const day = Math.floor(nowMs / DAY_MS);
+    const month = monthText(nowMs);
     const sum = (counts: (call: Counted) => boolean) =>
       this.#calls.filter(counts).reduce((total, call) => total + call.cents, cents);
     if (isInRun && this.isPaused) return "run_paused";
     if (sum((call) => call.fiveHours === fiveHours) > CAPS["5h"]) return "account_budget_exceeded";
     if (sum((call) => call.day === day) > CAPS.day) return "account_budget_exceeded";
     if (isInRun && sum((call) => call.isInRun) > CAPS.run) return "run_budget_exceeded";
+    const cap = endUser === "bob" ? CAPS.ownOfEndUser : CAPS.endUser;
+    if (endUser !== null && sum((call) => call.endUser === endUser && call.month === month) > cap) {
+      return "end_user_budget_exceeded";
+    }
     this.#fiveHours = fiveHours;
-    const counted = { cents, fiveHours, day, isInRun };
+    const counted = { cents, fiveHours, day, month, isInRun, endUser };
     this.#calls.push(counted);
     return counted;
   }
@@ -97,7 +121,7 @@ class Disagreement extends Error {
   override readonly name = "Disagreement";
 }
 
-const clock = new TestClock("2031-03-15T12:00:00.000Z");
+const clock = new TestClock(BEGIN);
 const world = await shared(openWorld(clock.options));
 
 interface Played {
@@ -107,13 +131,22 @@ interface Played {
 }
 
 async function play(commands: readonly Command[], { library, repository }: Played): Promise<void> {
-  clock.set("2031-03-15T12:00:00.000Z");
+  clock.set(BEGIN);
   const { row, keyId } = await openAccount(world, {
     createdAt: clock.daysAgo(100),
     contract: "enterprise",
     paid: "5000",
     budgets: { "5h": "3", day: "5" },
   });
+  const named = (id: EndUserName) =>
+    new EndUser(id, { accountId: row.id, secrets: [WORLD_PEPPER] });
+  for (const [endUser, cents] of [
+    [null, CAPS.endUser],
+    [named("bob"), CAPS.ownOfEndUser],
+  ] as const) {
+    const terms = { endUser, key: null, span: "month", amount: ofCents(cents) } as const;
+    await setEndUserBudget(world.database, row.number, terms);
+  }
   const accounts = new AccountActors({
     redis: world.redis,
     repository: repository ?? new WalletRepository(world.database),
@@ -130,7 +163,7 @@ async function play(commands: readonly Command[], { library, repository }: Playe
   if (begun.verdict !== "admitted") throw new Error(begun.verdict);
   await begun.hold.release(DONE);
   const model = new Model();
-  const first = model.admit(clock.ms, { cents: 1, isInRun: true });
+  const first = model.admit(clock.ms, { cents: 1, isInRun: true, endUser: null });
   if (typeof first !== "string") first.cents = 0;
   const open: { readonly hold: Hold; readonly counted: Counted }[] = [];
   for (const step of commands) {
@@ -142,8 +175,11 @@ async function play(commands: readonly Command[], { library, repository }: Playe
       model.isPaused = step.isPaused;
     }
     if (step.kind === "call") {
-      const named = step.isInRun ? { run } : {};
-      const answer = await actor.admit(ask(keyId, ofCents(step.cents), named));
+      const naming = {
+        ...(step.isInRun && { run }),
+        ...(step.endUser !== null && { endUser: named(step.endUser) }),
+      };
+      const answer = await actor.admit(ask(keyId, ofCents(step.cents), naming));
       const told: string = answer.verdict === "refused" ? answer.error.code : answer.verdict;
       const counted = model.admit(clock.ms, step);
       const wanted = typeof counted === "string" ? counted : "admitted";
@@ -180,7 +216,7 @@ function libraryWith(good: string, bad: string): ScriptLibrary {
   return faulty;
 }
 
-test("budgets of spans and runs admit the model's calls, whatever is returned", async () => {
+test("budgets of spans, runs and end users admit the model's calls, in the end", async () => {
   await playAll({ library: SCRIPT_LIBRARY });
 });
 
@@ -200,6 +236,16 @@ const MUTANTS: readonly (readonly [breaks: string, good: string, bad: string])[]
     "a run counts a hold once",
     "named.record.held = named.record.held + bound",
     "named.record.held = named.record.held + bound * (named.owner == 3 and 2 or 1)",
+  ],
+  [
+    "a month begins on its first day",
+    "return max(last, month_start(now))",
+    "return max(last, now - now % 2592000000)",
+  ],
+  [
+    "an end user counts a hold once",
+    "named.record.held = named.record.held + bound",
+    "named.record.held = named.record.held + bound * (named.owner == 4 and 2 or 1)",
   ],
   [
     "holds count in budgets",
@@ -222,6 +268,19 @@ test("a process that ignores a pause is caught", async () => {
     return run === null ? null : { ...run, isPaused: false };
   };
   Object.defineProperty(repository, "runs", { value: { ...runs, read } });
+  await expect(playAll({ library: SCRIPT_LIBRARY, repository })).rejects.toBeInstanceOf(
+    Disagreement,
+  );
+});
+
+test("a process that ignores the own budget of an end user is caught", async () => {
+  const repository = new WalletRepository(world.database);
+  const { endUsers } = repository;
+  const begin: typeof endUsers.begin = async (account, asked) => {
+    const budgets = await endUsers.begin(account, asked);
+    return budgets.map((one) => ({ ...one, amount: ofCents(CAPS.endUser) }));
+  };
+  Object.defineProperty(repository, "endUsers", { value: { ...endUsers, begin } });
   await expect(playAll({ library: SCRIPT_LIBRARY, repository })).rejects.toBeInstanceOf(
     Disagreement,
   );

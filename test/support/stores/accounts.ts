@@ -2,7 +2,7 @@
 // of an account when it is first used, or when the world says so.
 
 import type { AccountActor } from "../../../actors/account-actor.ts";
-import type { Span } from "../../../src/core/access/budgets.ts";
+import type { StandingSpan } from "../../../src/core/access/budgets.ts";
 import type { KeyRates } from "../../../src/core/access/key-limits.ts";
 import { FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../../src/core/access/limits.ts";
 import { type Surface, scopesOfSurface } from "../../../src/core/access/services.ts";
@@ -26,7 +26,7 @@ export interface KeyTerms extends Partial<KeyRates> {
   readonly models?: readonly string[];
   readonly endsAt?: Date;
   /** Budgets of the key by span. */
-  readonly keyBudgets?: Readonly<Partial<Record<Span, string>>>;
+  readonly keyBudgets?: Readonly<Partial<Record<StandingSpan, string>>>;
 }
 
 /** Amounts are in dollars. */
@@ -47,7 +47,7 @@ export interface AccountTerms extends KeyTerms {
   readonly reversed?: string;
   readonly ownCap?: string;
   /** Budgets of the account by span. */
-  readonly budgets?: Readonly<Partial<Record<Span, string>>>;
+  readonly budgets?: Readonly<Partial<Record<StandingSpan, string>>>;
   readonly state?: "suspended" | "closed";
   readonly stateReason?: string;
 }
@@ -125,7 +125,7 @@ async function setBudgets(
   { key, of = {} }: { readonly key: string | null; readonly of: AccountTerms["budgets"] },
 ): Promise<void> {
   for (const [span, amount] of Object.entries(of)) {
-    await setBudget(database, number, { key, span: span as Span, amount: usd(amount) });
+    await setBudget(database, number, { key, span: span as StandingSpan, amount: usd(amount) });
   }
 }
 

@@ -161,13 +161,13 @@ export interface Asked extends Partial<Omit<AskingCall, "identity">>, Partial<Ca
 /** An attempt of this key to be admitted. */
 export function ask(keyId: string, bound: NanoUsd, more: Asked = {}): Asking {
   const { requestId = newId("request", random), clientIp = "127.0.0.1", ...others } = more;
-  const { endpoint = ASKED.endpoint, run = null, markers = null, ...rest } = others;
+  const { endpoint = ASKED.endpoint, run = null, endUser = null, markers = null, ...rest } = others;
   const { country = ASKED.country, ipHash = ASKED.ipHash, ahead = null, partOf, ...terms } = rest;
   const { service, model, priceVersion } = ASKED;
   const identity = { keyId };
   const facts = { requestId, identity, endpoint, clientIp, country, ipHash };
   return {
-    call: { ...facts, run, markers, partOf, ahead },
+    call: { ...facts, run, endUser, markers, partOf, ahead },
     terms: { scope: service, service, model, priceVersion, ...FREE, bound, ...terms },
     elapsedMs: 1,
   };

@@ -63,6 +63,7 @@ test("a call's text has its own metadata, whichever field differs from the call 
     ipHash: "00ff",
     priceVersion: "1a2b",
     run: null,
+    endUser: null,
     markers: null,
   } satisfies Asked;
   const others: Asked[] = [

@@ -49,6 +49,7 @@ function callOf(account: TestAccount, requestId: string): Call {
     maxCost: null,
     wantsReceipt: false,
     run: null,
+    endUser: null,
     markers: null,
     ahead: null,
   };

@@ -171,6 +171,7 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   monthly_limit_reached: "cap",
   account_budget_exceeded: "cap",
   run_budget_exceeded: "run",
+  end_user_budget_exceeded: "cap",
   key_paused: "cap",
   run_paused: "run",
   run_ended: "run",

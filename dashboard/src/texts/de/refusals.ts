@@ -21,6 +21,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     budget_day: "ein Budget für den UTC-Tag",
     budget_week: "ein Budget für die Woche",
     budget_total: "ein Budget für die gesamte Zeit",
+    budget_month: "ein Budget für den UTC-Monat",
     run: "das Budget des Laufs",
     balance: "das Guthaben, das andere Aufrufe nicht reserviert hatten",
     streams: "die Streams, die gleichzeitig offen sein dürfen",
@@ -43,6 +44,9 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     run_budget_exceeded:
       "Erhöhen Sie das Budget des Laufs, oder fordern Sie weniger Ausgabe-Tokens an; senden Sie " +
       "den Aufruf dann erneut.",
+    end_user_budget_exceeded:
+      "Erhöhen Sie das Budget des Endnutzers auf der Seite „Limits“, oder warten Sie, bis es " +
+      "sich erneuert.",
     key_paused:
       "Setzen Sie den Schlüssel auf der Seite „Limits“ fort, oder warten Sie, bis die Pause endet.",
     run_paused: "Setzen Sie den Lauf fort, und senden Sie den Aufruf erneut.",
@@ -123,6 +127,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     monthly_limit_reached: "Die monatliche Obergrenze des Kontos oder seiner Stufe ist erreicht.",
     account_budget_exceeded: "Ein Budget des Kontos reicht für den Aufruf nicht aus.",
     run_budget_exceeded: `Das Budget des Laufs reicht für den Aufruf nicht aus. ${FREE}`,
+    end_user_budget_exceeded: `Ein Budget des Endnutzers reicht für den Aufruf nicht aus. ${FREE}`,
     insufficient_credits: `Das Guthaben reicht für den Aufruf nicht aus. ${FREE}`,
     too_many_streams: "Zu viele offene Streams für die Stufe.",
     context_length_exceeded: `Die Nachrichten passen nicht in den Kontext des Modells. ${FREE}`,

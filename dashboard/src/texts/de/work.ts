@@ -304,6 +304,53 @@ export const workTexts: Texts["work"] = {
       renews: "Erneuert sich",
     },
   },
+  endUsers: {
+    title: "Budgets der Endnutzer",
+    about:
+      "Aufrufe nennen den Endnutzer Ihrer Anwendung, für den sie sind: in `safety_identifier`, " +
+      "`user`, `metadata.user_id` oder im Header x-svc-end-user. Gespeichert wird nur ein Hash " +
+      "mit Schlüssel.",
+    none: "Endnutzer haben keine Budgets.",
+    named: (count: number) =>
+      count === 1
+        ? "Ein Endnutzer hat eigene Budgets."
+        : `${count} Endnutzer haben eigene Budgets.`,
+    set: "Budget der Endnutzer setzen",
+    setAbout:
+      "Jeder Endnutzer darf im Zeitraum so viel ausgeben. Das Budget eines einzelnen ersetzt die " +
+      "Budgets, die jeder für denselben Zeitraum hat.",
+    id: "Einzelner Endnutzer",
+    idAbout: "Leer: das Budget, das jeder Endnutzer hat.",
+    allKeys: "Alle Schlüssel",
+    amount: "USD im Zeitraum",
+    remove: "Dieses Budget aufheben",
+    done: "Das Budget ist geändert. Es gilt ab dem nächsten Aufruf.",
+    soon:
+      "Das Budget ist geändert. Bis alle Server es wissen, gilt für Aufrufe vielleicht noch das " +
+      "bisherige.",
+    find: "Ein Endnutzer, wie Ihre Aufrufe ihn nennen",
+    show: "Seine Ausgaben zeigen",
+    noBudget: "Kein Budget zählt diesen Endnutzer.",
+    own: "Dieser",
+    each: "Jeder Endnutzer",
+    spans: {
+      "5h": "Fünf Stunden",
+      day: "UTC-Tag",
+      week: "Woche",
+      month: "UTC-Monat",
+      total: "Gesamte Zeit",
+    },
+    columns: {
+      owner: "Von",
+      key: "Aufrufe von",
+      span: "Zeitraum",
+      amount: "Budget",
+      spent: "Ausgegeben",
+      held: "Reserviert",
+      left: "Übrig",
+      renews: "Erneuert sich",
+    },
+  },
   burn: {
     title: "Ausgabenregeln",
     none: "Keine Regeln: Ein Schlüssel kann so schnell Geld ausgeben, wie seine Limits erlauben.",

@@ -264,6 +264,50 @@ export const workTexts = {
       renews: "Renews",
     },
   },
+  endUsers: {
+    title: "Budgets of end users",
+    about:
+      "Calls name the end user of your application that they are for: by `safety_identifier`, " +
+      "`user`, `metadata.user_id`, or the header x-svc-end-user. Only a keyed hash of it is kept.",
+    none: "End users have no budgets.",
+    named: (count: number) =>
+      count === 1
+        ? "One end user has budgets of its own."
+        : `${count} end users have budgets of their own.`,
+    set: "Set a budget of end users",
+    setAbout:
+      "Each end user may spend so much in the span. A budget of a single one takes the place of " +
+      "those that each one has for the same span.",
+    id: "Single end user",
+    idAbout: "Empty: the budget that each end user has.",
+    allKeys: "All keys",
+    amount: "USD in the span",
+    remove: "Take this budget away",
+    done: "The budget is changed. It holds from the next call on.",
+    soon: "The budget is changed. Until all servers know, calls may still go by the one before.",
+    find: "An end user, as your calls name it",
+    show: "Show what it has spent",
+    noBudget: "No budget counts this end user.",
+    own: "This one",
+    each: "Each end user",
+    spans: {
+      "5h": "Five hours",
+      day: "UTC day",
+      week: "Week",
+      month: "UTC month",
+      total: "All time",
+    },
+    columns: {
+      owner: "Of",
+      key: "Calls of",
+      span: "Span",
+      amount: "Budget",
+      spent: "Spent",
+      held: "Held",
+      left: "Left",
+      renews: "Renews",
+    },
+  },
   burn: {
     title: "Burn-rate rules",
     none: "No rules: a key may spend as fast as its limits let it.",

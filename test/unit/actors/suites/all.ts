@@ -4,6 +4,7 @@
 import { budgetSuite } from "./budgets.ts";
 import { capSuite } from "./caps.ts";
 import { debtSuite } from "./debts.ts";
+import { endUserSuite } from "./end-users.ts";
 import { freeCreditSuite } from "./free-credit.ts";
 import { freeLotSuite } from "./free-lots.ts";
 import { holdSuite } from "./holds.ts";
@@ -25,6 +26,7 @@ export function moneySuites(open: WorldFactory): void {
   capSuite(open);
   budgetSuite(open);
   runSuite(open);
+  endUserSuite(open);
   freeCreditSuite(open);
   freeLotSuite(open);
   holdSuite(open);

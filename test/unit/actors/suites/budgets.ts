@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { BudgetUse, Decision } from "../../../../actors/account.ts";
-import type { Span } from "../../../../src/core/access/budgets.ts";
+import type { StandingSpan } from "../../../../src/core/access/budgets.ts";
 import { HOUR_MS } from "../../../../src/core/durations.ts";
 import { type NanoUsd, nano } from "../../../../src/core/money/money.ts";
 import { setBudget } from "../../../../src/store/accounts/budgets.ts";
@@ -34,7 +34,7 @@ export const budgetSuite = (open: WorldFactory): void =>
 
     const set = async (
       mine: TestAccount,
-      span: Span,
+      span: StandingSpan,
       amount: string | null,
       key: string | null = mine.keyId,
     ) => {

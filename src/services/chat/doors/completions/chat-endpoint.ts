@@ -1,4 +1,5 @@
 import { CHAT, MESSAGES } from "../../../../core/access/limits.ts";
+import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
@@ -41,6 +42,7 @@ export const chat = endpoint({
   summary: "Complete a chat",
   description: CHAT_DESCRIPTION,
   body: jsonBody(ChatBody, { ...MESSAGES.body, bytesMax: CHAT.mediaBodyBytesMax }),
+  endUser: endUserOf,
   bytesMax: chatBytesMax,
   reply: gatewayReplies.completion,
   chunk: gatewayReplies.chunk,

@@ -3,6 +3,7 @@
 import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
+import { endUserOf } from "../../../../http/body/end-user.ts";
 import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import type { Example } from "../../../../http/endpoint-info.ts";
 import {
@@ -107,6 +108,7 @@ export const textCompletion = endpoint({
 of a chat, with the same models, prices and limits. New programs use
 \`POST /v1/chat/completions\`.`,
   body: textCompletionBody,
+  endUser: endUserOf,
   reply: TextCompletion,
   chunk: TextCompletionChunk,
   errors: [

@@ -37,6 +37,7 @@ export const messages = endpoint({
   summary: "Create a message",
   description: MESSAGES_DESCRIPTION,
   body: jsonBody(MessagesBody, MESSAGES.body),
+  endUser: ({ metadata }) => metadata?.user_id,
   reply: gatewayMessages.message,
   chunk: gatewayMessages.event,
   errors: [

@@ -1,5 +1,6 @@
 import { RESPONSES } from "../../../../core/access/limits.ts";
 import type { Answer } from "../../../../http/answer.ts";
+import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { openAiError } from "../../../../http/respond.ts";
@@ -42,6 +43,7 @@ export const responses = endpoint({
   summary: "Create a response",
   description: RESPONSES_DESCRIPTION,
   body: jsonBody(ResponsesBody, RESPONSES.body),
+  endUser: endUserOf,
   reply: gatewayResponses.response,
   chunk: gatewayResponses.event,
   errors: [

@@ -5,6 +5,7 @@ import { VECTORS } from "../../../../core/access/limits.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
@@ -213,6 +214,7 @@ export const embeddings = endpoint({
   summary: "Turn texts into vectors",
   description: EMBEDDINGS_DESCRIPTION,
   body: jsonBody(EmbeddingsBody, { bytesMax: VECTORS.bodyBytesMax }),
+  endUser: endUserOf,
   reply: gatewayEmbeddings,
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],
   examples: embeddingsExamples({}),

@@ -1,0 +1,75 @@
+// The budgets that a call names: that of its run, and those of its end user.
+
+import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
+import { type Budget, NO_BUDGETS } from "../src/core/access/budgets.ts";
+import type { EndUser } from "../src/core/access/end-users.ts";
+import type { AccessRefusal } from "../src/core/access/key-limits.ts";
+import { runBudget } from "../src/core/access/runs.ts";
+import { ZERO } from "../src/core/money/money.ts";
+import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
+import type { Asking } from "./account.ts";
+import { AccountEndUsers } from "./account-end-users.ts";
+import { AccountRuns, type RunDecision } from "./account-runs.ts";
+
+/** A call that the access document admits, unless it names something that does not. */
+interface NamingCall {
+  readonly asking: Asking;
+  readonly document: Pick<AccessDocument, "hasNamedEndUsers">;
+  readonly key: AccessKey;
+  readonly nowMs: number;
+  readonly isQuote: boolean;
+}
+
+export interface NamedDecision {
+  /** In the order of the error table. */
+  readonly budgets: readonly Budget[];
+  readonly refusal: AccessRefusal | null;
+}
+
+const NO_RUN: RunDecision = Object.freeze({ run: null, refusal: null });
+/** Shared by all calls that name no budget. */
+export const NOTHING_NAMED: NamedDecision = Object.freeze({ budgets: NO_BUDGETS, refusal: null });
+
+/** What calls of an account name, as far as this process knows it. */
+export class NamedBudgets {
+  readonly #runs: AccountRuns;
+  readonly #endUsers: AccountEndUsers;
+
+  constructor(accountId: string, repository: WalletRepository) {
+    this.#runs = new AccountRuns(accountId, repository);
+    this.#endUsers = new AccountEndUsers(accountId, repository);
+  }
+
+  /** The budgets that a call names; no promise for a call that names none. */
+  decide(naming: NamingCall): NamedDecision | Promise<NamedDecision> {
+    const { call, terms } = naming.asking;
+    if (terms.refusal !== undefined || terms.isAhead === true) return NOTHING_NAMED;
+    const endUser = countedEndUser(naming);
+    if (call.run === null && endUser === null) return NOTHING_NAMED;
+    return this.#decide(naming, endUser);
+  }
+
+  async #decide(naming: NamingCall, endUser: EndUser | null): Promise<NamedDecision> {
+    const { asking, key, nowMs, isQuote } = naming;
+    const named = asking.call.run;
+    const ofRun: RunDecision =
+      named === null ? NO_RUN : await this.#runs.decide({ named, nowMs, isQuote });
+    const budgets = ofRun.run === null ? NO_BUDGETS : [runBudget(ofRun.run)];
+    const { refusal } = ofRun;
+    if (refusal !== null || endUser === null) return { budgets, refusal };
+    const ofEndUser = await this.#endUsers.budgetsOf({ endUser, key, nowMs, isQuote });
+    return { budgets: [...budgets, ...ofEndUser], refusal };
+  }
+
+  /** Begins the run of a call that would be admitted. */
+  beginRun({ call }: Asking, nowMs: number): Promise<void> {
+    return this.#runs.begin(call, nowMs);
+  }
+}
+
+/** The end user of a call, if budgets may count it; else null, and nothing is looked up. */
+function countedEndUser({ asking, document, key }: NamingCall): EndUser | null {
+  const { endUser } = asking.call;
+  if (endUser === null || asking.terms.bound <= ZERO) return null;
+  return key.endUserBudgets.length > 0 || document.hasNamedEndUsers ? endUser : null;
+}

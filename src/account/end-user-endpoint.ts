@@ -1,0 +1,115 @@
+// Serves GET /v1/end-user: the budgets of an end user that count calls of the key which asks. A
+// header names the end user, because addresses are logged.
+
+import { type EndUserUse, endUserUses } from "../accounts/end-users.ts";
+import { withoutCost } from "../calls/account.ts";
+import { END_USER_SPANS } from "../core/access/budgets.ts";
+import { EndUser } from "../core/access/end-users.ts";
+import { toJsonNumber, ZERO } from "../core/money/money.ts";
+import { invalid } from "../http/body/checks.ts";
+import { END_USER_HEADER, END_USER_PARAMETER, endUserIn } from "../http/body/end-user.ts";
+import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import { PlainCost } from "../http/reply-schema.ts";
+import { named, nullable, oneOf, Type, text, usdAmount } from "../http/schema.ts";
+import { numberOfAccount } from "../store/usage/receipts.ts";
+import type { RunsDeps } from "./run-endpoint.ts";
+
+const time = (description: string) => text({ format: "date-time", description });
+
+const Reply = named("EndUser", {
+  object: Type.Literal("end_user"),
+  budgets: Type.Array(
+    Type.Object({
+      is_own: Type.Boolean({ description: "False for a budget that every end user has" }),
+      key: nullable(text({ description: "The key whose calls alone it counts" })),
+      span: oneOf(END_USER_SPANS, {
+        description: "`5h` begins with its first call; `week` on Monday, UTC",
+      }),
+      amount_usd: usdAmount("What may be spent in the span"),
+      spent_usd: usdAmount("What was spent in it"),
+      held_usd: usdAmount("What calls under way have reserved"),
+      left_usd: usdAmount("What is left"),
+      started_at: nullable(time("When the span began; null until a call begins it")),
+      renews_at: nullable(time("When the whole amount is there again; null for never")),
+    }),
+    { description: "The budgets that count calls of this key for the end user" },
+  ),
+  svc: PlainCost,
+});
+
+const EXAMPLE = {
+  object: "end_user",
+  budgets: [
+    {
+      is_own: false,
+      key: null,
+      span: "day",
+      amount_usd: 0.5,
+      spent_usd: 0.12,
+      held_usd: 0.03,
+      left_usd: 0.35,
+      started_at: "2026-11-28T00:00:00.000Z",
+      renews_at: "2026-11-29T00:00:00.000Z",
+    },
+  ],
+  svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
+};
+
+export const endUser = endpoint({
+  id: "getEndUser",
+  surface: "gateway",
+  method: "GET",
+  path: "/v1/end-user",
+  service: null,
+  access: "key",
+  isBilled: false,
+  summary: "Show the budgets of an end user of your application",
+  description: `The figures are those of this moment. An end user that no call has named has spent
+nothing. Costs nothing and counts as a request.`,
+  parameters: [{ ...END_USER_PARAMETER, required: true, description: "The end user" }],
+  reply: Reply,
+  errors: [],
+  examples: [
+    {
+      summary: "A budget of a day",
+      headers: { [END_USER_HEADER]: "customer-4711" },
+      reply: EXAMPLE,
+    },
+  ],
+  prepare(_, { request, call, deps }: EndpointContext<RunsDeps>) {
+    const id = endUserIn(request.headers);
+    if (id === null) throw invalid(`The header ${END_USER_HEADER}`, "must name the end user");
+    return new EndUser(id, { accountId: call.identity.accountId, secrets: deps.keyPeppers });
+  },
+  run: ({ deps, call }, asked) =>
+    withoutCost(deps.calls, call, {
+      service: "account",
+      answer: async () => {
+        const { accountId: id, bucket, keyId: key } = call.identity;
+        const account = { id, bucket, number: await numberOfAccount(deps.runs.database, id) };
+        return await endUserUses(deps.runs, account, { endUser: asked, key });
+      },
+    }),
+  answer: ({ call }, _, uses) => {
+    const svc = { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) };
+    return { json: JSON.stringify({ object: "end_user", budgets: uses.map(budgetJson), svc }) };
+  },
+});
+
+function budgetJson({ isOwn, key, span, amount, spent, held, left, ...at }: EndUserUse): object {
+  return {
+    is_own: isOwn,
+    key,
+    span,
+    amount_usd: toJsonNumber(amount),
+    spent_usd: toJsonNumber(spent),
+    held_usd: toJsonNumber(held),
+    left_usd: toJsonNumber(left),
+    started_at: timeOrNull(span === "total" ? null : at.startedAtMs),
+    renews_at: timeOrNull(at.renewsAtMs),
+  };
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

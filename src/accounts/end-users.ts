@@ -1,0 +1,114 @@
+// Reads and changes the budgets of an account's end users, for its keys, its people and operators.
+
+import type { BudgetUse } from "../../actors/account.ts";
+import { budgetWords } from "../core/access/budgets.ts";
+import { EndUser, type EndUserBudget } from "../core/access/end-users.ts";
+import { AdministrationError } from "../core/errors.ts";
+import { toDecimal, ZERO } from "../core/money/money.ts";
+import type { AccountRow, AlsoInTransaction } from "../store/accounts/accounts.ts";
+import {
+  type EndUserTerms,
+  readEndUserTerms,
+  type ShownDefault,
+  setEndUserBudget,
+} from "../store/accounts/end-user-budgets.ts";
+import { readEndUser } from "../store/accounts/end-users.ts";
+import type { Database } from "../store/servers/database.ts";
+import {
+  type AdministrationDeps,
+  apply,
+  type Done,
+  explained,
+  findOwnKey,
+} from "./administration.ts";
+
+/** The part of an account's actor that end users need. */
+export interface EndUserAccount {
+  budgetUse(budgets: readonly EndUserBudget[]): Promise<readonly BudgetUse<"end_user">[]>;
+}
+
+export interface EndUserDeps {
+  readonly database: Database;
+  readonly actors: { of(accountId: string, bucket: number): EndUserAccount };
+}
+
+/** A budget that counts an end user, and the use that is made of it now. */
+export interface EndUserUse extends BudgetUse<"end_user"> {
+  /** The id of the key whose calls alone it counts; null for those of all keys. */
+  readonly key: string | null;
+  /** True for a budget of this end user, false for one that every end user has. */
+  readonly isOwn: boolean;
+}
+
+interface AskedUse {
+  readonly endUser: EndUser;
+  /** The id of the key whose calls are asked about; null for those of all keys. */
+  readonly key: string | null;
+}
+
+/**
+ * The budgets that count an end user. One that has never made a call has spent nothing: nobody
+ * learns from the answer whether there is such an end user.
+ */
+export async function endUserUses(
+  { database, actors }: EndUserDeps,
+  account: Pick<AccountRow, "number" | "id" | "bucket">,
+  { endUser, key }: AskedUse,
+): Promise<readonly EndUserUse[]> {
+  const { defaults: all } = await readEndUserTerms(database, account.number);
+  const defaults = all.filter((one) => key === null || one.key === null || one.key === key);
+  const counts = await readEndUser<ShownDefault>(database, account.id, { endUser, defaults });
+  const begun = counts.filter(({ hasBegun }) => hasBegun).map(({ budget }) => budget);
+  const uses = await actors.of(account.id, account.bucket).budgetUse(begun);
+  const useOf = new Map(uses.map((use) => [use.number, use]));
+  return counts.map(({ budget, from }) => ({
+    ...(useOf.get(budget.number) ?? unused(budget)),
+    key: from?.key ?? null,
+    isOwn: from === null,
+  }));
+}
+
+function unused(budget: EndUserBudget): BudgetUse<"end_user"> {
+  const nothing = { spent: ZERO, held: ZERO, startedAtMs: null, renewsAtMs: null };
+  return { ...budget, ...nothing, left: budget.amount };
+}
+
+/** An end user of an account, by the id that the customer's application gives it. */
+export function endUserNamed(
+  { accounts }: Pick<AdministrationDeps, "accounts">,
+  { id: accountId }: Pick<AccountRow, "id">,
+  id: string,
+): EndUser {
+  return new EndUser(id, { accountId, secrets: accounts.peppers });
+}
+
+/** A change of a budget, and how it is noted in the activity. */
+export interface EndUserChange extends EndUserTerms {
+  readonly note: (about: string) => AlsoInTransaction;
+}
+
+/**
+ * Sets a budget of end users, or takes it away; the next call counts by it. `about` says so in
+ * words that name no end user.
+ * @throws AdministrationError
+ */
+export async function changeEndUserBudget(
+  deps: AdministrationDeps,
+  account: Pick<AccountRow, "number" | "id" | "bucket">,
+  { note, ...terms }: EndUserChange,
+): Promise<Done & { readonly about: string }> {
+  const { endUser, key: keyId, span, amount } = terms;
+  if (endUser !== null && keyId !== null) {
+    const message = "A budget of a single end user counts its calls of all keys: name no key";
+    throw new AdministrationError("wrong_state", message);
+  }
+  const key = keyId === null ? null : await findOwnKey(deps, account, keyId);
+  const owner = endUser === null ? "each end user" : "one end user";
+  const ofKey = key === null ? "" : ` of ${key.name}`;
+  const text = amount === null ? "none" : `$${toDecimal(amount)}`;
+  const about = `${budgetWords({ of: "end_user", span })}, for ${owner}${ofKey}: ${text}`;
+  const { database } = deps.accounts.deps;
+  const also = note(about);
+  await explained(account, setEndUserBudget(database, account.number, { ...terms, also }));
+  return { id: account.id, applied: await apply(deps, account), about };
+}
