@@ -116,12 +116,21 @@ local function closest_window(window, limit, limits, now)
   return most, remaining > 0 and remaining or 0, resets, kind
 end
 
+-- Time until a call that exceeds a limit fits: its weight may be that of many earlier calls.
+local function fits_ms(limit, now)
+  if not limit.window then return limit.resets end
+  return freed_ms(limit.window, now, limit.used + limit.weight - limit.max)
+end
+
 -- The numbers of a refusal, packed as admit.lua replies them. A full window is open again at its
--- reset, an exceeded limit at its own; for open calls there is no such time.
+-- reset, an exceeded limit once the call fits; for open calls there is no such time.
 local function refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
   local most, remaining, resets, kind = closest_window(window, limit, limits, now)
   local by_calls, by_window = refused_by == 'calls', refused_by == 'requests'
-  local retry = by_calls and 1000 or not by_window and exceeded and exceeded.resets or resets
+  local retry = resets
+  if by_calls then retry = 1000
+  elseif exceeded and not by_window then retry = fits_ms(exceeded, now)
+  end
   local by_day = refused_by == 'requests' and kind == 'requests_day'
   local by = by_calls and 1 or refused_by == 'tokens' and 2 or by_day and 3 or 0
   return pack('<ddddddd', now, most, remaining, resets, left, retry, by)

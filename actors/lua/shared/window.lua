@@ -89,10 +89,26 @@ local function count_in_window(window, weight)
   set_count(window, window.last, count_at(window, window.last) + weight)
 end
 
--- Time until the oldest counted request leaves the window. At most 60 s, because older client
--- libraries do not wait longer.
-local function reset_ms(window, now)
-  local left = (window.first + SLOTS) * 1000 - now
+-- Time until a second leaves the window. At most 60 s, because older client libraries do not wait
+-- longer.
+local function leaves_ms(second, now)
+  local left = (second + SLOTS) * 1000 - now
   if left < 1 then return 1 end
   return left < 60000 and left or 60000
+end
+
+-- Time until the oldest counted request leaves the window.
+local function reset_ms(window, now)
+  return leaves_ms(window.first, now)
+end
+
+-- Time until so much of what is counted has left the window.
+local function freed_ms(window, now, count)
+  local second = window.first
+  while second < window.last do
+    count = count - count_at(window, second)
+    if count <= 0 then break end
+    second = second + 1
+  end
+  return leaves_ms(second, now)
 end

@@ -156,6 +156,22 @@ export const keyRateSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, CENT, { tokens: 999_929_999 })).toBe(PASSED);
     });
 
+    test("a call of many tokens waits until enough of them have left the minute", async () => {
+      clock.set("2031-06-19T12:00:00.000Z");
+      const mine = await account({ tokensPerMinute: 100 });
+      await hold(mine, CENT, { tokens: 10 });
+      clock.ms += 20_000;
+      await hold(mine, CENT, { tokens: 85 });
+      clock.ms += 10_000;
+      const waits = async (tokens: number) =>
+        errorOf(await mine.actor.admit(ask(mine.keyId, CENT, { tokens })))?.retryAfterSeconds;
+      expect([await waits(15), await waits(16)]).toEqual([31, 51]);
+      clock.ms += 50_000;
+      expect(await verdict(mine, CENT, { tokens: 16 })).toBe(REFUSED);
+      clock.ms += 1_000;
+      expect(await verdict(mine, CENT, { tokens: 16 })).toBe(PASSED);
+    });
+
     test("a call of more tokens than a minute allows is not asked to wait", async () => {
       const mine = await account({ tokensPerMinute: 100 });
       expect(errorOf(await mine.actor.admit(ask(mine.keyId, CENT, { tokens: 101 })))).toEqual({
