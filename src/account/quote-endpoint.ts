@@ -9,7 +9,6 @@ import { CHAT, RESPONSES } from "../core/access/limits.ts";
 import { SERVICE_NAMES, SERVICES, type Surface } from "../core/access/services.ts";
 import { HOUR_MS } from "../core/durations.ts";
 import { ApiError, type ErrorCode } from "../core/errors.ts";
-import { exactCost } from "../core/money/call-cost.ts";
 import { add, min, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { END_USER_HEADER } from "../http/body/end-user.ts";
@@ -154,13 +153,16 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
   const { service, model, bound, priceVersion = null } = terms;
   const { accountId: account } = call.identity;
   const now = deps.calls.clock.now();
-  const chat =
-    first instanceof ChatAdmission ? await chatFigures(deps, { account, first, quoted }) : null;
+  const of = { account, quoted, now };
+  const chat = first instanceof ChatAdmission ? await chatFigures(deps, { ...of, first }) : null;
+  const whole = besides === null ? bound : add(bound, besides.bound);
+  // The rounds of the model have what its searches leave of a cap.
+  const cap = besides !== null && first instanceof ChatAdmission ? first.call.maxCost : null;
   return {
     object: "quote",
     path,
     model,
-    hold_usd: toJsonNumber(besides === null ? bound : add(bound, besides.bound)),
+    hold_usd: toJsonNumber(cap === null || bound > cap ? whole : min(whole, cap)),
     web_search:
       besides === null
         ? null
@@ -192,20 +194,20 @@ interface QuotedChat {
   readonly account: string;
   readonly first: ChatAdmission;
   readonly quoted: Quoted;
+  readonly now: number;
 }
 
 /** The figures of a chat that depend on its tokens. */
 async function chatFigures(
   { averageReply }: Pick<QuoteDeps, "averageReply">,
-  { account, first, quoted: { terms, decision } }: QuotedChat,
+  { account, first, quoted: { terms, decision }, now }: QuotedChat,
 ) {
   const { models, bound, promptTokens } = { ...first.terms, ...terms };
   const [model] = models;
-  const { id, prices } = model;
   const longest = await first.likelyTokens();
-  const average = await averageReply({ account, model: id });
+  const average = await averageReply({ account, model: model.id });
   const completionTokens = Math.min(average ?? longest.completionTokens, longest.completionTokens);
-  const cost = min(exactCost(prices, { ...longest, completionTokens }), bound);
+  const cost = min(first.likelyCost(model, { ...longest, completionTokens }, now), bound);
   return {
     likely: {
       cost_usd: toJsonNumber(cost),

@@ -8,7 +8,7 @@ import type {
   Decision,
   QuotedDecision,
 } from "../../actors/account.ts";
-import { ApiError } from "../core/errors.ts";
+import { ApiError, toApiError } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
 import type { HeldBesides, QuoteListener } from "./call.ts";
 
@@ -57,6 +57,16 @@ export class CallQuote implements QuoteListener {
     this.#besides = searches;
   }
 
+  async checkedAfterHold(check: () => unknown): Promise<void> {
+    const decision = this.#decision;
+    if (decision === null || decision.refusal !== null) return;
+    try {
+      await check();
+    } catch (error) {
+      this.#decision = { ...decision, refusal: toApiError(error), mayFit: false };
+    }
+  }
+
   /** The refusal of its body, which comes before any decision; null if its body is in order. */
   get refusal(): ApiError | null {
     return this.#refusal;
@@ -75,7 +85,8 @@ export class CallQuote implements QuoteListener {
     quote: () => Promise<QuotedDecision>,
   ): Promise<Decision> {
     if (isAhead === true) return { verdict: "short", funds: { spendable: ZERO } };
-    if (refusal !== undefined) {
+    // A cap that the hold exceeds is no fault of the body, and refuses like a budget.
+    if (refusal !== undefined && refusal.code !== "max_cost_exceeded") {
       this.#refusal = refusal;
       const rate = { limit: 1, remaining: 1, resetSeconds: 1 };
       return { verdict: "refused", error: refusal, rate, funds: null };

@@ -90,6 +90,8 @@ export interface QuoteListener {
   asked(asking: Asking): void;
   /** The call would hold this much besides, for searches of its model. */
   heldBesides(searches: HeldBesides): void;
+  /** A check that the call makes with its hold in hand; a quote is refused with what it throws. */
+  checkedAfterHold(check: () => unknown): Promise<void>;
 }
 
 /** The hold for the searches of a model. */

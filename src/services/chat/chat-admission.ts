@@ -5,12 +5,13 @@
 import type { AccountView, CallTerms, Decision, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
 import { Admission, admit } from "../../calls/admission.ts";
-import type { Call, CallDeps } from "../../calls/call.ts";
+import type { Call, CallDeps, QuoteListener } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError } from "../../core/errors.ts";
 import {
   affordableOutputTokens,
   affordablePromptTokens,
+  exactCost,
   upperBound,
 } from "../../core/money/call-cost.ts";
 import { type NanoUsd, ZERO } from "../../core/money/money.ts";
@@ -30,7 +31,7 @@ import {
   type PromptLength,
 } from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
-import { reachOf } from "./request-tier.ts";
+import { reachOf, servedAsAsked } from "./request-tier.ts";
 import type { SvcMembers } from "./served-model.ts";
 import type { PieceTokens } from "./tokens/piece-tokens.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
@@ -129,6 +130,11 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     return affordableOutputTokens(model.prices, { promptTokens, available }, reach);
   }
 
+  /** The cost of this usage by the price row of a call that is served now as it was asked. */
+  likelyCost({ prices }: ModelEntry, usage: TokenUsage, atMs: number): NanoUsd {
+    return exactCost(prices, usage, { served: servedAsAsked(this.#chat.request), atMs });
+  }
+
   /** The tokens that the call probably has: its prompt as counted, and the longest reply. */
   async likelyTokens(): Promise<TokenUsage> {
     const [model] = this.terms.models;
@@ -148,7 +154,11 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
    */
   admitted(first: Decision): AdmittedChat | Promise<AdmittedChat> {
     const decision = this.decide(first);
-    if (decision.verdict === "refused") throw decision.error;
+    if (decision.verdict === "refused") {
+      const { quote } = this.deps;
+      if (quote === undefined) throw decision.error;
+      return this.#quoted(quote, decision.error, () => this.#promptLength());
+    }
     if (decision.verdict === "short") return this.#admitTightly(decision.funds);
     return this.#fitContext(decision.hold, this.terms.models, this.#promptLength());
   }
@@ -172,12 +182,28 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
       chosenFor: undefined,
     });
     if (second.verdict === "admitted") return this.#fitContext(second.hold, terms.models, length);
+    const { quote } = deps;
+    if (second.verdict === "refused" && quote !== undefined) {
+      return await this.#quoted(quote, second.error, () => length);
+    }
     if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
     if (second.funds === null) throw second.error;
     throw await this.#shortOfMoney(terms, second.error, {
       funds: second.funds,
       promptTokens: length.bound,
     });
+  }
+
+  /** A quote is never admitted: the checks after the hold are made without it. */
+  async #quoted(
+    quote: QuoteListener,
+    end: ApiError,
+    lengthOf: () => PromptLength | Promise<PromptLength>,
+  ): Promise<never> {
+    const { models } = this.terms;
+    const { request } = this.#chat;
+    await quote.checkedAfterHold(async () => modelsWithRoom(models, request, await lengthOf()));
+    throw end;
   }
 
   /** The refusal of the second attempt. */

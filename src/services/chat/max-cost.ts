@@ -45,6 +45,8 @@ export async function withinMaxCost(
   const fits = fitted(chat, textBound + mediaTokens, maxCost);
   const [first, ...others] = fits.keys();
   if (first === undefined) {
+    // A quote has the hold as it would be, which admission refuses.
+    if (deps.quote !== undefined) return { ...chat, textBound };
     const [{ id: model }] = models;
     const promptTokens = textBound + mediaTokens;
     const refusal = tooExpensive(maxCost, promptTokens);

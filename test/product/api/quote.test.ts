@@ -1,7 +1,9 @@
 // Tests of quotes: each is compared with the call that it quotes, made afterwards.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { usd } from "../../../src/core/money/money.ts";
+import { pricesOf } from "../../../src/core/money/call-cost.ts";
+import { price, usd } from "../../../src/core/money/money.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { MODEL, PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
@@ -27,7 +29,20 @@ interface QuoteJson {
 }
 
 const CHAT = "/v1/chat/completions";
-const api = await sharedApi();
+const rates = (input: string, output: string) => ({
+  input: price(input, 1_000_000),
+  output: price(output, 1_000_000),
+  cachedInput: null,
+});
+/** Has a short context, and half the price in the tier "flex". */
+const SHORT = {
+  ...MODEL,
+  id: "short-context",
+  contextTokens: 300,
+  prices: pricesOf([rates("1", "2"), { ...rates("0.5", "1"), when: { tier: "flex" } }]),
+};
+const catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL, SHORT], []);
+const api = await sharedApi({ catalogue: () => catalogue });
 afterEach(() => api.reset());
 
 function ask(account: Pick<TestAccount, "key">, path: string, body: object): Promise<Response> {
@@ -110,6 +125,41 @@ describe("a quote", () => {
     expect((await quoted(account, CHAT, body)).likely.completion_tokens).toBe(33);
     const short = chatBody({ max_tokens: 10 });
     expect((await quoted(account, CHAT, short)).likely.completion_tokens).toBe(10);
+  });
+
+  test("refuses a prompt without room in the context as the call does", async () => {
+    const account = await api.account({ paid: "5" });
+    const messages = [{ role: "user", content: "prepaid ".repeat(2_000) }];
+    const body = chatBody({ model: SHORT.id, messages });
+    const quote = await quoted(account, CHAT, body);
+    const refusal = await errorOf(await api.post(account, body));
+    expect(refusal.code).toBe("context_length_exceeded");
+    const { code, message } = refusal;
+    expect(quote).toMatchObject({ would_pass: false, refusal: { code, message } });
+  });
+
+  test("has a likely cost by the row of the tier that the call asks for", async () => {
+    const account = await api.account({ paid: "5" });
+    const of = async (more: object) =>
+      (await quoted(account, CHAT, chatBody({ model: SHORT.id, max_tokens: 100, ...more }))).likely;
+    const standard = await of({});
+    expect((await of({ service_tier: "flex" })).cost_usd).toBe(standard.cost_usd / 2);
+  });
+
+  test("of a call above its cap would not pass, and has the hold that is too high", async () => {
+    const account = await api.account({ contract: "enterprise", paid: "5" });
+    const headers = { "x-svc-max-cost-usd": "0.000001" };
+    const calls = [
+      [CHAT, chatBody({ max_tokens: 100 })],
+      ["/v1/search", { query: "trams", max_results: 10 }],
+    ] as const;
+    for (const [path, body] of calls) {
+      const response = await api.postTo("/v1/quote", account, { path, body }, { headers });
+      expect(response.status).toBe(200);
+      const quote = (await response.json()) as QuoteJson;
+      expect(quote).toMatchObject({ would_pass: false, refusal: { code: "max_cost_exceeded" } });
+      expect(quote.hold_usd).toBeGreaterThan(0.000001);
+    }
   });
 
   test("is valid until the next hour of UTC", async () => {

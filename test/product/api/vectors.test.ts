@@ -244,6 +244,12 @@ describe("embeddings", () => {
         message: `${field} is too long for 'vectors': its maximum context length is 300 tokens`,
       });
       expect(await api.holdRecords(own)).toEqual([]);
+      const call = { path: EMBEDDINGS, body: embed({ input }) };
+      const quote = await api.postTo("/v1/quote", own, call);
+      expect(await quote.json()).toMatchObject({
+        would_pass: false,
+        refusal: { code: error.code, message: error.message },
+      });
     });
   }
 

@@ -135,12 +135,20 @@ async function takeVectorHold<Result>(
   const terms = termsOf(model, tokensMax(input), reach);
   const first = await admit(deps, call, { ...terms, tentative: true });
   if (first.verdict === "admitted") return first.hold;
-  if (first.verdict === "refused") throw first.error;
   const counting = { tokens: deps.tokens, account: call.identity.accountId };
+  const quoted = async () => {
+    const check = () => checkItems(counting, input, model);
+    if (vector.isWhole) await deps.quote?.checkedAfterHold(check);
+  };
+  if (first.verdict === "refused") {
+    await quoted();
+    throw first.error;
+  }
   const payable = affordablePromptTokens(model.prices, first.funds.spendable, reach);
   const tight = termsOf(model, await tightTokensMax(counting, input, payable), reach);
   const second = await admit(deps, call, { ...tight, counted: true });
   if (second.verdict === "admitted") return second.hold;
+  await quoted();
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
   throw await shortOfMoney(deps, call, {
