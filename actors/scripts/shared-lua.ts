@@ -23,7 +23,10 @@ export const SHARED_LUA = [
   markersLua,
 ].join("\n");
 
-/** A complete script: the shared code, then `lua`. */
+/**
+ * A complete script: the shared code, then `lua` in a function of its own. Lua lets a function have
+ * 200 local variables, and the shared code has nearly as many.
+ */
 export function withShared(lua: string): string {
-  return `${SHARED_LUA}\nbegin()\n${lua}`;
+  return `${SHARED_LUA}\nbegin()\nreturn (function()\n${lua}\nend)()`;
 }
