@@ -111,29 +111,37 @@ function refusingOperators(disabled: Receiver["disabled"]): null {
 }
 
 /**
- * Gives a receiver a new secret; the one before it signs too for 24 hours.
+ * Gives a receiver a new secret; the one before it signs too for 24 hours. For that long the same
+ * `request` gets the same secret, so that a lost answer loses none (D-924).
  * @throws AdministrationError
  */
 export async function rotateSecret(
   { administration, webhooks }: WebhookDeps,
   target: ReceiverTarget,
+  request: string,
 ): Promise<ReceiverWithSecret> {
   const { random } = administration.accounts.deps;
-  const secret = newWebhookSecret(random);
+  let secret = newWebhookSecret(random);
   const sealed = webhooks.seals.seal(secret, target.id, random);
-  const oldSecretUntil = new Date(administration.now() + OLD_SECRET_MS);
-  const receiver = await changed(administration, target, ({ secret: oldSecret }) => ({
-    secret: sealed,
-    oldSecret,
-    oldSecretUntil,
-  }));
+  const now = administration.now();
+  const oldSecretUntil = new Date(now + OLD_SECRET_MS);
+  const receiver = await changed(administration, target, (present) => {
+    const isRepeat = present.rotation === request && Number(present.oldSecretUntil) > now;
+    // A secret that no pepper opens signs nothing: the repeat then makes another one.
+    const made = isRepeat ? webhooks.seals.open(present.secret, present.id) : null;
+    if (made !== null) {
+      secret = made.text;
+      return null;
+    }
+    return { secret: sealed, oldSecret: present.secret, oldSecretUntil, rotation: request };
+  });
   return { receiver, secret };
 }
 
 async function changed(
   { accounts, now }: WebhookDeps["administration"],
   { account, id, also }: Omit<ReceiverTarget, "account"> & { account: { readonly number: number } },
-  decide: (receiver: Receiver) => ReceiverChange,
+  decide: (receiver: Receiver) => ReceiverChange | null,
 ): Promise<Receiver> {
   const order = { id, now: new Date(now()), decide, also };
   const receiver = await changeReceiver(accounts.deps.database, account.number, order);

@@ -23,7 +23,7 @@ import {
   accountEndpoint,
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
-import { time } from "../http/console/fields.ts";
+import { requestId, time } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nameText, oneOf, shortText, Type } from "../http/schema.ts";
 import { numberFrom } from "../readings/list-reading.ts";
@@ -136,16 +136,30 @@ const changeWebhook = accountEndpoint({
   },
 });
 
+const RotateBody = Type.Object(
+  {
+    request: requestId(
+      "The page's own id of this rotation: for 24 hours the same one gets the same secret, " +
+        "unless another rotation followed",
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const rotateWebhook = accountEndpoint({
   id: "rotateWebhook",
   method: "POST",
   path: `${ONE}/rotate`,
   role: "admin",
   summary: "Give a webhook a new secret; the one before it signs too for 24 hours",
-  ...replyWith(WithSecret, { summary: "A new secret" }),
-  async run(context: Context) {
+  body: jsonBody(RotateBody, { bytesMax: BODY_BYTES_MAX }),
+  ...replyWith(WithSecret, {
+    summary: "A new secret",
+    body: { request: "5f0c2a9e-3d0b-4a57-8f0e-0c6b8e1d7a42" },
+  }),
+  async run(context: Context, { request }: Checked<typeof RotateBody>) {
     const target = targetOf(context, "webhook_rotated", "its secret");
-    const { receiver, secret } = await rotateSecret(context.deps, target);
+    const { receiver, secret } = await rotateSecret(context.deps, target, request);
     return { webhook: webhookJson(receiver), secret };
   },
 });

@@ -32,9 +32,13 @@ export async function changeWebhook(
   return await post<ChangedWebhookReply>(pathOf(account, id, "change"), terms);
 }
 
-/** Gives a webhook a new secret; the reply has it. */
-export async function rotateWebhook(account: string, id: string): Promise<WebhookWithSecretReply> {
-  return await post<WebhookWithSecretReply>(pathOf(account, id, "rotate"));
+/** Gives a webhook a new secret; the same `request` gets the same secret. */
+export async function rotateWebhook(
+  account: string,
+  id: string,
+  request: string,
+): Promise<WebhookWithSecretReply> {
+  return await post<WebhookWithSecretReply>(pathOf(account, id, "rotate"), { request });
 }
 
 export async function deleteWebhook(account: string, id: string): Promise<void> {

@@ -3,15 +3,13 @@
 import { ApiError } from "../../core/errors.ts";
 import { flag, nullable, time, usd as usdField, type WireOf } from "../../core/records.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
-import { usd } from "../../http/console/fields.ts";
+import { requestId, usd } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
 import { APPLIED } from "../applied.ts";
 
-export const RequestId = text({
-  pattern: "^[\\w-]{8,64}$",
-  must: "must be an id of 8 to 64 letters, digits, - and _",
-  description: "The page's own id of this order: the same one never makes two top-ups",
-});
+export const RequestId = requestId(
+  "The page's own id of this order: the same one never makes two top-ups",
+);
 
 export const CheckoutBody = Type.Object(
   {

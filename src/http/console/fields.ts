@@ -13,6 +13,15 @@ export function usd(description: string) {
   });
 }
 
+/** The id that a page gives a change, so that the change is made once if it is asked for twice. */
+export function requestId(description: string) {
+  return text({
+    pattern: "^[\\w-]{8,64}$",
+    must: "must be an id of 8 to 64 letters, digits, - and _",
+    description,
+  });
+}
+
 /** A time in UTC, ISO 8601. */
 export function time(description: string) {
   return text({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$", description });

@@ -28,6 +28,8 @@ export const webhookReceivers = pgTable(
     /** The secret before it, which signs too until `oldSecretUntil`. */
     oldSecret: bytea("old_secret"),
     oldSecretUntil: at("old_secret_until"),
+    /** The id of the request that made `secret` by a rotation (D-924). */
+    rotation: text("rotation"),
     /** Null while the receiver gets events. */
     disabled: text("disabled", { enum: DISABLED_REASONS }),
     disabledAt: at("disabled_at"),

@@ -35,6 +35,7 @@ export interface ReceiverChange {
   readonly secret?: Uint8Array;
   readonly oldSecret?: Uint8Array | null;
   readonly oldSecretUntil?: Date | null;
+  readonly rotation?: string;
   readonly disabled?: DisabledReason | null;
 }
 
@@ -94,8 +95,8 @@ async function beginWaiting(tx: Transaction, receiver: number, now: Date): Promi
 interface ChangeOrder {
   readonly id: string;
   readonly now: Date;
-  /** The change that follows from the present row. */
-  readonly decide: (receiver: Receiver) => ReceiverChange;
+  /** The change that follows from the present row; null if it was made before. */
+  readonly decide: (receiver: Receiver) => ReceiverChange | null;
   readonly also: AlsoInTransaction;
 }
 
@@ -110,6 +111,7 @@ export async function changeReceiver(
     const receiver = await findReceiver(tx, account, id);
     if (receiver === null) return null;
     const change = decide(receiver);
+    if (change === null) return receiver;
     const { disabled } = change;
     const isSwitched = disabled !== undefined && disabled !== receiver.disabled;
     const isMoved = change.url !== undefined && change.url !== receiver.url;

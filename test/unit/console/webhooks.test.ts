@@ -79,7 +79,9 @@ test("a webhook is changed, disabled, enabled, rotated and deleted", async () =>
     "The webhook is disabled and gets no events: enable it first",
   ]);
   await world.post("admin", `${one}/change`, { ...changed, enabled: true });
-  const rotated = await world.post<WebhookWithSecretReply>("admin", `${one}/rotate`);
+  const rotated = await world.post<WebhookWithSecretReply>("admin", `${one}/rotate`, {
+    request: "rotation-1",
+  });
   expect(rotated.body.secret).not.toBe(secret);
   expect(rotated.body.webhook.old_secret_until).not.toBeNull();
   expect((await world.post("admin", `${one}/delete`)).status).toBe(200);
@@ -87,10 +89,36 @@ test("a webhook is changed, disabled, enabled, rotated and deleted", async () =>
   expect((await world.post("admin", `${one}/delete`)).status).toBe(404);
 });
 
+test("a rotation whose answer was lost is asked for again, and shows the same secret", async () => {
+  const { account, one, secret } = await created();
+  const rotate = (request: string) =>
+    world.post<WebhookWithSecretReply>("admin", `${one}/rotate`, { request });
+  const [first, beside] = await Promise.all([rotate("rotation-1"), rotate("rotation-1")]);
+  expect(first.status).toBe(200);
+  expect(first.body.secret).not.toBe(secret);
+  expect(beside.body).toEqual(first.body);
+  expect((await rotate("rotation-1")).body).toEqual(first.body);
+  const activity = await world.get("owner", `/accounts/${account.id}/activity`);
+  expect(JSON.stringify(activity.body).match(/"webhook_rotated"/g)).toHaveLength(1);
+  expect((await rotate("rotation-2")).body.secret).not.toBe(first.body.secret);
+});
+
+test("a rotation without an id is refused, and the secret stays", async () => {
+  const { path, one } = await created();
+  const answer = await world.post("admin", `${one}/rotate`, {});
+  expect([answer.status, answer.message]).toEqual([400, expect.stringContaining("request")]);
+  const { body } = await world.get<WebhooksReply>("admin", path);
+  expect(body.webhooks[0]?.old_secret_until).toBeNull();
+});
+
 test("a webhook of another account is unknown, whatever is asked of it", async () => {
   const [{ webhook }, other] = [await created(), await created()];
-  for (const action of ["rotate", "delete", "test"]) {
-    const answer = await world.post("admin", `${other.path}/${webhook.id}/${action}`);
+  for (const [action, body] of [
+    ["rotate", { request: "rotation-1" }],
+    ["delete", undefined],
+    ["test", undefined],
+  ] as const) {
+    const answer = await world.post("admin", `${other.path}/${webhook.id}/${action}`, body);
     expect([action, answer.status]).toEqual([action, 404]);
   }
   const change = { ...BODY, enabled: true };
