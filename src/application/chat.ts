@@ -2,10 +2,10 @@ import { CHAT, MESSAGES } from "../core/access/limits.ts";
 import { toJsonNumber } from "../core/money/money.ts";
 import { endUserOf } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import { endpoint } from "../http/endpoint.ts";
 import {
   answerChat,
-  type ChatDeps,
+  type ChatContext,
   type ChooseModels,
   chatBytesMax,
   prepareChat,
@@ -49,8 +49,7 @@ export const applicationChat = endpoint({
     auto: "balanced: the only model that can serve this",
   }),
   mistakenFor: ["/api/v1/completions", "/api/chat/completions"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareChat(context, fields, chooseOrAuto),
+  prepare: (fields, context: ChatContext) => prepareChat(context, fields, chooseOrAuto),
   run: runChat,
   answer: answerChat,
 });

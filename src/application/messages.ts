@@ -1,7 +1,7 @@
 import { MESSAGES } from "../core/access/limits.ts";
 import { jsonBody } from "../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { ChatContext } from "../services/chat/doors/completions/answer-chat.ts";
 import { prepareCount, runCount } from "../services/chat/doors/count-tokens.ts";
 import {
   answerMessages,
@@ -51,8 +51,7 @@ export const applicationMessage = endpoint({
     auto: "balanced: the only model that can serve this",
   }),
   mistakenFor: ["/api/messages"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareMessages(context, fields, chooseOrAuto),
+  prepare: (fields, context: ChatContext) => prepareMessages(context, fields, chooseOrAuto),
   run: runMessages,
   answer: answerMessages,
 });
@@ -73,7 +72,7 @@ export const applicationCount = endpoint({
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: messagesError,
   examples: [countExample(GUIDE_MODEL)],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+  prepare: (fields, context: ChatContext) =>
     prepareCount(context, conversationOf(fields), chooseOrAuto),
   run: runCount,
   answer: answerCount,

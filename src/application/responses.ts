@@ -1,9 +1,9 @@
 import { RESPONSES } from "../core/access/limits.ts";
 import { endUserOf } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import { endpoint } from "../http/endpoint.ts";
 import { openAiError } from "../http/respond.ts";
-import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import type { ChatContext } from "../services/chat/doors/completions/answer-chat.ts";
 import { prepareCount, runCount } from "../services/chat/doors/count-tokens.ts";
 import {
   answerResponses,
@@ -68,8 +68,7 @@ export const applicationResponse = endpoint({
     auto: "balanced: the only model that can serve this",
   }),
   mistakenFor: ["/api/responses"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareResponses(context, fields, chooseOrAuto),
+  prepare: (fields, context: ChatContext) => prepareResponses(context, fields, chooseOrAuto),
   run: runResponses,
   answer: answerResponses,
 });
@@ -96,8 +95,7 @@ export const applicationCompact = endpoint({
   ],
   errorForm: openAiError,
   examples: [compactExample({ credits_left_usd: 4.2 })],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareCompact(context, fields, chooseOrAuto),
+  prepare: (fields, context: ChatContext) => prepareCompact(context, fields, chooseOrAuto),
   run: runCompact,
   answer: answerCompact,
 });
@@ -118,7 +116,7 @@ export const applicationInputTokens = endpoint({
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: openAiError,
   examples: [inputTokensExample(GUIDE_MODEL)],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+  prepare: (fields, context: ChatContext) =>
     prepareCount(context, inputOf(fields, context), chooseOrAuto),
   run: runCount,
   answer: answerInputTokens,

@@ -1,8 +1,8 @@
 import { VECTORS } from "../core/access/limits.ts";
 import { endUserOf } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { endpoint } from "../http/endpoint.ts";
+import type { ChatContext } from "../services/chat/doors/completions/answer-chat.ts";
 import {
   answerVectors,
   applicationEmbeddings,
@@ -44,8 +44,7 @@ export const applicationEmbedding = endpoint({
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],
   examples: embeddingsExamples(EXAMPLE_SVC),
   mistakenFor: ["/api/embeddings"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareEmbeddings(context, fields, TERMS),
+  prepare: (fields, context: ChatContext) => prepareEmbeddings(context, fields, TERMS),
   run: runEmbeddings,
   answer: answerVectors,
 });
@@ -66,7 +65,7 @@ export const applicationRerank = endpoint({
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],
   examples: rerankExamples(EXAMPLE_SVC),
   mistakenFor: ["/api/rerank"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) => prepareRerank(context, fields, TERMS),
+  prepare: (fields, context: ChatContext) => prepareRerank(context, fields, TERMS),
   run: runRerank,
   answer: answerVectors,
 });

@@ -1,11 +1,11 @@
 import { CHAT, MESSAGES } from "../../../../core/access/limits.ts";
 import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
 import {
   answerChat,
-  type ChatDeps,
+  type ChatContext,
   type ChooseModels,
   chatBytesMax,
   prepareChat,
@@ -55,8 +55,7 @@ export const chat = endpoint({
   ],
   examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
   mistakenFor: ["/chat/completions", "/v1/chat"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareChat(context, fields, chooseNamed),
+  prepare: (fields, context: ChatContext) => prepareChat(context, fields, chooseNamed),
   run: runChat,
   answer: answerChat,
 });

@@ -4,7 +4,7 @@ import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { endUserOf } from "../../../../http/body/end-user.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import type { Example } from "../../../../http/endpoint-info.ts";
 import {
   named,
@@ -19,14 +19,12 @@ import { openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { modelsOfText } from "../../media/model-images.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
-import { type ChatDeps, completeAs, metaOf, prepareChat } from "./answer-chat.ts";
+import { type ChatContext, completeAs, metaOf, prepareChat } from "./answer-chat.ts";
 import { chooseNamed } from "./chat-endpoint.ts";
 import { ChatCost, Usage } from "./chat-reply.ts";
 import type { CompletionCall } from "./chat-request.ts";
 import { textCompletionBody, toChatFields } from "./text-completion-body.ts";
 import { TextCompletionFrames, textCompletionJson } from "./text-completion-json.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 const HEAD = {
   id: text({ pattern: "^cmpl-[0-9A-Za-z]{22}$" }),
@@ -119,8 +117,8 @@ of a chat, with the same models, prices and limits. New programs use
   ],
   examples: EXAMPLES,
   mistakenFor: ["/completions", "/v1/engines/davinci/completions"],
-  prepare: (fields, context: Context) => prepareText(context, fields),
-  run: (context: Context, chat): Promise<Settled<string> | ChatStream> =>
+  prepare: (fields, context: ChatContext) => prepareText(context, fields),
+  run: (context: ChatContext, chat): Promise<Settled<string> | ChatStream> =>
     chat.stream
       ? openChatStream(context.deps.calls, context.call, chat)
       : completeAs(context, chat, textCompletionJson),
@@ -128,13 +126,16 @@ of a chat, with the same models, prices and limits. New programs use
 });
 
 /** A chat whose models give text only: a text has no place for images. */
-function prepareText(context: Context, fields: Parameters<typeof toChatFields>[0]): CompletionCall {
+function prepareText(
+  context: ChatContext,
+  fields: Parameters<typeof toChatFields>[0],
+): CompletionCall {
   const chat = prepareChat(context, toChatFields(fields), chooseNamed);
   return { ...chat, models: modelsOfText(chat.models) };
 }
 
 function answerText(
-  context: Context,
+  context: ChatContext,
   chat: CompletionCall,
   result: Settled<string> | ChatStream,
 ): Answer {

@@ -1,9 +1,9 @@
 import { MESSAGES } from "../../../../core/access/limits.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { ChatContext } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
 import { type Count, prepareCount, runCount } from "../count-tokens.ts";
 import { answerMessages, prepareMessages, runMessages } from "./answer-messages.ts";
@@ -50,8 +50,7 @@ export const messages = endpoint({
   errorForm: messagesError,
   examples: messagesExamples(GUIDE_MODEL, GUIDE_MODEL, {}),
   mistakenFor: ["/messages", "/v1/complete"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareMessages(context, fields, chooseNamed),
+  prepare: (fields, context: ChatContext) => prepareMessages(context, fields, chooseNamed),
   run: runMessages,
   answer: answerMessages,
 });
@@ -72,7 +71,7 @@ export const countTokens = endpoint({
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: messagesError,
   examples: [countExample(GUIDE_MODEL)],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+  prepare: (fields, context: ChatContext) =>
     prepareCount(context, conversationOf(fields), chooseNamed),
   run: runCount,
   answer: answerCount,

@@ -2,10 +2,10 @@ import { RESPONSES } from "../../../../core/access/limits.ts";
 import type { Answer } from "../../../../http/answer.ts";
 import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import { openAiError } from "../../../../http/respond.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { ChatContext } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
 import { type Count, prepareCount, runCount } from "../count-tokens.ts";
 import { answerResponses, prepareResponses, runResponses } from "./answer-responses.ts";
@@ -57,8 +57,7 @@ export const responses = endpoint({
   errorForm: openAiError,
   examples: responsesExamples(GUIDE_MODEL, GUIDE_MODEL, {}),
   mistakenFor: ["/responses", "/v1/response"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareResponses(context, fields, chooseNamed),
+  prepare: (fields, context: ChatContext) => prepareResponses(context, fields, chooseNamed),
   run: runResponses,
   answer: answerResponses,
 });
@@ -79,14 +78,14 @@ export const inputTokens = endpoint({
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: openAiError,
   examples: [inputTokensExample(GUIDE_MODEL)],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+  prepare: (fields, context: ChatContext) =>
     prepareCount(context, inputOf(fields, context), chooseNamed),
   run: runCount,
   answer: answerInputTokens,
 });
 
 /** The conversation of a body. */
-export function inputOf(fields: InputFields, { deps, call }: EndpointContext<ChatDeps>) {
+export function inputOf(fields: InputFields, { deps, call }: ChatContext) {
   const open = openerFor(deps.itemSeals, call.identity.accountId);
   return { model: fields.model, request: toCountedInput(fields, open).request };
 }

@@ -8,7 +8,7 @@ import { invalid, isAbsent } from "../../../../http/body/checks.ts";
 import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { endpoint } from "../../../../http/endpoint.ts";
 import {
   type Checked,
   named,
@@ -21,15 +21,13 @@ import {
 } from "../../../../http/schema.ts";
 import { embeddings as embeddingsUsage } from "../../usage/embeddings.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
-import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { ChatContext } from "../completions/answer-chat.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 import { ENCODINGS, type ReadVectors, readVectors } from "./embedding-vectors.ts";
 import { runVectors, type VectorCall } from "./vector-call.ts";
 import { embeddingsExamples } from "./vector-examples.ts";
 import type { Item } from "./vector-input.ts";
 import { chooseVectors, type SurfaceTerms, vectorSvc } from "./vector-request.ts";
-
-type Context = EndpointContext<ChatDeps>;
 
 const INPUT_RULE =
   "must be a text, tokens, or an array of texts or of arrays of tokens, and not be empty";
@@ -106,7 +104,7 @@ const unknownFields = unknownFieldsOf(EmbeddingsBody, ["user"]);
 
 /** Builds the call of a body. */
 export function prepareEmbeddings(
-  context: Context,
+  context: ChatContext,
   fields: EmbeddingsFields,
   terms: SurfaceTerms,
 ): EmbeddingsCall {
@@ -165,7 +163,10 @@ function kindOf(item: EmbeddingsFields["input"][number] | undefined): string {
 }
 
 /** Runs a call. */
-export function runEmbeddings(context: Context, vector: EmbeddingsCall): Promise<Settled<string>> {
+export function runEmbeddings(
+  context: ChatContext,
+  vector: EmbeddingsCall,
+): Promise<Settled<string>> {
   const { deps, call } = context;
   const { model, dimensions, svcMembers } = vector;
   return runVectors(deps.calls, call, {
@@ -188,7 +189,7 @@ export function runEmbeddings(context: Context, vector: EmbeddingsCall): Promise
 
 /** The answer of either door. */
 export function answerVectors(
-  _: Context,
+  _: ChatContext,
   __: unknown,
   { reply, charged }: Settled<string>,
 ): Answer {
@@ -219,7 +220,8 @@ export const embeddings = endpoint({
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],
   examples: embeddingsExamples({}),
   mistakenFor: ["/embeddings", "/v1/embedding", "/v1/embed"],
-  prepare: (fields, context: Context) => prepareEmbeddings(context, fields, { svcMembers: null }),
+  prepare: (fields, context: ChatContext) =>
+    prepareEmbeddings(context, fields, { svcMembers: null }),
   run: runEmbeddings,
   answer: answerVectors,
 });
