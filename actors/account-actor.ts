@@ -85,7 +85,7 @@ interface Access {
   readonly named: NamedBudgets;
 }
 
-/** The packed arguments, and what is needed when the script has answered. */
+/** The packed arguments, and the fields that the answer of the script needs. */
 interface Attempt extends AdmitArgs {
   readonly access: Access;
   readonly key: AccessKey;
@@ -101,7 +101,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   #access: Access | null = null;
   #granting: Promise<void> | null = null;
   readonly #topUps: TopUpTrigger;
-  /** Calls of this process that hold money now. */
+  /** The number of calls of this process that hold money now. */
   openCalls = 0;
 
   constructor(
@@ -269,7 +269,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   onSettled({ ownedPaid }: Pick<Settlement, "ownedPaid">): void {
-    // Without a document: a process that settles for others has not admitted a call.
+    // The access document may be missing: a process that settles for others has not admitted a
+    // call.
     if (ownedPaid === null || this.deps.topUps === undefined) return;
     if (this.#access === null) void this.#checkTopUp(ownedPaid);
     else this.#topUps.settled(this.#access.document.autoTopUp, ownedPaid);

@@ -45,7 +45,8 @@ export class AccountEndUsers {
     const { endUser, key, nowMs, isQuote } = call;
     const name = `${endUser.digests[0]} ${key.id}`;
     const known = this.#known.get(name);
-    // Of either sign, so that a clock that goes back makes no entry that lasts.
+    // The difference counts with either sign, so that a clock that goes back makes no lasting
+    // entry.
     if (known !== undefined && Math.abs(nowMs - known.atMs) < KNOWN_MS) return known.budgets;
     const asked: AskedEndUser = { endUser, defaults: key.endUserBudgets };
     if (isQuote) {

@@ -39,7 +39,7 @@ export function markersOfCall(asking: Asking, refusal: object | null): readonly 
 
 /**
  * The limits in time of a call: its own, the plan's limit for all keys together, and those of its
- * key (D-746). The requests of the key in a minute are its window, which is no limit of these.
+ * key (D-746). The requests of the key in a minute are its window, which is not among these limits.
  */
 export function limitsOf(asking: Asking, tier: Tier, key: AccessKey): readonly Limit[] {
   const { terms } = asking;
@@ -83,7 +83,7 @@ export function budgetsOfCall(
   { refusal, named }: { readonly refusal: object | null; readonly named: readonly Budget[] },
 ): readonly Budget[] {
   if (refusal !== null || terms.refusal !== undefined) return NO_BUDGETS;
-  // A call that holds nothing begins its run too.
+  // A call without a hold begins its run too.
   if (terms.bound === ZERO) return named.filter((one) => !isBegun(one));
   return named.length === 0 ? budgets : [...budgets, ...named];
 }

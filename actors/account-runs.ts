@@ -33,7 +33,7 @@ interface RunCall {
 
 /** The run of a call, and the refusal of the call by it. */
 export interface RunDecision {
-  /** One that the call would begin has no number yet (`isBegun`). */
+  /** The run; a run that the call would begin has no number yet (`isBegun`). */
   readonly run: Run | null;
   readonly refusal: AccessRefusal | null;
 }
@@ -44,7 +44,10 @@ export class AccountRuns {
   readonly #known = new Map<string, Run>();
   /** Calls at the same time share one reading of a run, and its begin. */
   readonly #reading = new OpenWork<Run | null>();
-  /** Ends with the last begin: each waits for the account's row, and for a connection. */
+  /**
+   * Resolves when the last begin has ended: begins run one after the other, because each waits for
+   * the account's row and holds a connection.
+   */
   #begins: Promise<unknown> = Promise.resolve();
   #fullUntilMs = 0;
 
@@ -83,7 +86,7 @@ export class AccountRuns {
     const begun = await this.#reading.share(`begin ${id}`, () => {
       const begin = () => fromPostgres(this.#repository.runs.begin(this.#accountId, one));
       const turn = this.#begins.then(begin);
-      // The failure of a begin is that of its calls, not of the next begin.
+      // The failure of a begin fails its own calls, and not the next begin.
       this.#begins = turn.catch(() => {});
       return turn;
     });

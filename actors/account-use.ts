@@ -34,14 +34,14 @@ export interface OwnedBudget extends BudgetUse<StandingOwner> {
 }
 
 export interface AccountUse extends Pick<ViewReply, "nowMs" | "month" | "wallet" | "document"> {
-  /** Of every key that was asked for. */
+  /** The use of each requested key. */
   readonly keys: ReadonlyMap<string, KeyUse>;
   /** Of all keys together within the last minute, where a plan counts them. */
   readonly requests: number;
   /** Messages within the last minute, and recipients of the UTC day. */
   readonly messages: number;
   readonly recipients: number;
-  /** Those of the account, then those of its keys. */
+  /** The budgets of the account, then the budgets of its keys. */
   readonly budgets: readonly OwnedBudget[];
 }
 

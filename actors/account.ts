@@ -37,8 +37,8 @@ export interface WholeResponse {
   /** The request that gets the response. */
   readonly requestId: string;
   /**
-   * By the clock of Redis: the response has ended by then, also if its process died. 0 once it has
-   * ended: a call that settles after that ends the claim.
+   * The time, by the clock of Redis, by which the response has ended, also if its process died. 0
+   * once the response has ended: a call that settles later ends the claim.
    */
   untilMs: number;
   /** True once a call of the response was charged: that call counts the key of the response. */
@@ -55,17 +55,17 @@ export interface AskingCall {
   readonly country: string | null;
   /** Keyed hash of the client IP, hex. */
   readonly ipHash: string;
-  /** The run that its caller named; null without one. */
+  /** The run that the caller of the call named; null without one. */
   readonly run: NamedRun | null;
-  /** The end user that its caller named; null without one. */
+  /** The end user that the caller of the call named; null without one. */
   readonly endUser: EndUser | null;
   /**
-   * The markers of its idempotency key: that of the current secret, which the call claims, then
-   * those of earlier secrets; null without one. A call without a bound needs none: it may be
-   * repeated.
+   * The markers of the call's idempotency key: first the marker of the current secret, which the
+   * call claims, then the markers of earlier secrets; null without a key. A call without a bound
+   * needs no marker, because a repeat does no harm.
    */
   readonly markers: readonly string[] | null;
-  /** The response that it is a part of; left out for a call that is a whole one. */
+  /** The response that the call is a part of; left out for a call that is a whole response. */
   readonly partOf?: WholeResponse | undefined;
   /** The account's decision before the body was read; null if there was none. */
   readonly ahead: "counted" | "refused" | null;
@@ -96,8 +96,8 @@ export interface CallTerms {
   /** The call uses no upstream and ends at once: it is no open call, while it runs either. */
   readonly isBrief?: boolean | undefined;
   /**
-   * The request needs no key: it only counts, and neither the state of the account nor a debt nor
-   * the key's addresses refuse it.
+   * The request needs no key: the window counts the request, and neither the state of the account
+   * nor a debt nor the key's addresses refuse it.
    */
   readonly isOpen?: boolean | undefined;
   /** Further limits of the call, for an account of this tier. */
@@ -155,7 +155,7 @@ export interface MoneyLimit {
   readonly words: string;
   /** The part that is neither spent nor held. */
   readonly left: NanoUsd;
-  /** When it has its whole amount again; null for never. */
+  /** When the budget has its whole amount again; null for never. */
   readonly renewsAt: Date | null;
 }
 
@@ -263,7 +263,7 @@ export interface Hold {
     outcome: Outcome,
     unused?: Readonly<Record<string, number>>,
   ): Promise<Settlement>;
-  /** The same with the whole hold, and all that it counted. */
+  /** Gives back the whole hold, and all counts of its call. */
   release(outcome: Outcome): Promise<void>;
   readonly detached: DetachedHold;
   /**
@@ -310,18 +310,18 @@ export interface AccountView {
   readonly budgets: readonly BudgetUse<StandingOwner>[];
 }
 
-/** A budget, and the use that is made of it now. */
+/** A budget, and its use now. */
 export interface BudgetUse<Of extends BudgetOwner = BudgetOwner> extends Budget<Of> {
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
   readonly left: NanoUsd;
-  /** When its span began; null if none has begun. */
+  /** When the span of the budget began; null if no span has begun. */
   readonly startedAtMs: number | null;
-  /** When it has its whole amount again; null for never, or if no span has begun. */
+  /** When the budget has its whole amount again; null for never, or if no span has begun. */
   readonly renewsAtMs: number | null;
 }
 
-/** A key may call other models than those that a service chose from; nothing was counted. */
+/** The models of a key differ from the models that a service chose from. Nothing was counted. */
 export class ModelsChanged extends Error {
   override readonly name = "ModelsChanged";
 }

@@ -118,8 +118,8 @@ async function inspectHolds(
     ...owners.map((owner) => holdsKey(bucket, owner)),
   ];
   const args = [pack(now, keyIds.length, count), id, `${after.epoch}-${after.entry}`, ...owners];
-  // Sent by source: loading the library would compare Redis with Postgres, and an audit must not
-  // cause that.
+  // The script is sent by its source: loading the library would compare Redis with Postgres, and an
+  // audit must not start that comparison.
   const reply = (await asBytes(redis).evalBuffer(
     SOURCE,
     names.length,

@@ -28,7 +28,7 @@ export function withMissing({ months, missing }: WalletRecord): readonly MonthSp
   return [...sums.values()];
 }
 
-/** An entry that can be read; none for one that cannot. */
+/** The entry, or nothing if this release cannot read its form. */
 function readable(content: Buffer): JournalEntry[] {
   try {
     return [parseEntry("0-0", content)];
@@ -38,7 +38,7 @@ function readable(content: Buffer): JournalEntry[] {
   }
 }
 
-/** The charge of an entry; none if the entry is not of a call. */
+/** The charge of an entry, or nothing if the entry is not of a call. */
 function chargeIn(content: Buffer): MonthSpending[] {
   return readable(content).flatMap(({ key, month, paidDelta, freeDelta }) => {
     return month === null ? [] : [{ key, month, spent: nano(-paidDelta - freeDelta) }];
@@ -100,8 +100,8 @@ export function passMissing(
 }
 
 /**
- * What a wallet had before a grant whose entry the ledger lacks. If nobody knows, as much as it has
- * now: a lot then takes nothing from the later ones when it ends.
+ * The free balance of a wallet before a grant whose entry the ledger lacks. If the balance is
+ * unknown, the present one is returned: a lot then takes nothing from later lots when it ends.
  */
 function beforeOf(
   { number, createdAtMs }: Pick<AppliedGrant, "number" | "createdAtMs">,

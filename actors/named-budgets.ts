@@ -11,7 +11,10 @@ import type { Asking } from "./account.ts";
 import { AccountEndUsers } from "./account-end-users.ts";
 import { AccountRuns, type RunDecision } from "./account-runs.ts";
 
-/** A call that the access document admits, unless it names something that does not. */
+/**
+ * A call that the access document admits, if the run and the end user that the call names admit it
+ * too.
+ */
 interface NamingCall {
   readonly asking: Asking;
   readonly document: Pick<AccessDocument, "hasNamedEndUsers">;
@@ -30,7 +33,7 @@ const NO_RUN: RunDecision = Object.freeze({ run: null, refusal: null });
 /** Shared by all calls that name no budget. */
 export const NOTHING_NAMED: NamedDecision = Object.freeze({ budgets: NO_BUDGETS, refusal: null });
 
-/** What calls of an account name, as far as this process knows it. */
+/** The runs and end users that calls of an account name, as far as this process knows them. */
 export class NamedBudgets {
   readonly #runs: AccountRuns;
   readonly #endUsers: AccountEndUsers;
@@ -67,7 +70,7 @@ export class NamedBudgets {
   }
 }
 
-/** The end user of a call, if budgets may count it; else null, and nothing is looked up. */
+/** The end user of a call, if budgets may count it; else null, without a look-up. */
 function countedEndUser({ asking, document, key }: NamingCall): EndUser | null {
   const { endUser } = asking.call;
   if (endUser === null || asking.terms.bound <= ZERO) return null;

@@ -167,7 +167,7 @@ export class OpenHold implements Hold {
     this.account.saveCost(this);
   }
 
-  /** Asks the source for the cost so far. True if Redis has a lower checkpoint. */
+  /** Asks the source for the cost so far. Returns true if Redis has a lower checkpoint. */
   async count(): Promise<boolean> {
     // While the source still counts, the last known cost is compared.
     const counting = this.#isCounting ? null : (this.#source?.costSoFar() ?? null);
@@ -228,7 +228,8 @@ export class OpenHold implements Hold {
       return settlement;
     } catch (error) {
       account.onSettleRetry(this.id, error);
-      // Before the caller learns the cost, so that the cost outlives this process (D-614).
+      // The row is stored before the caller learns the cost, so that the cost outlives this process
+      // (D-614).
       const isKept = await account.keepSettlement(this, ending);
       void this.#deliverLater(ending, isKept);
       return this.expected(ending.cost);
@@ -243,7 +244,8 @@ export class OpenHold implements Hold {
       await Bun.sleep(attempt < RETRIES_MAX ? RETRY_MS : RARE_RETRY_MS);
       try {
         await settleOnce(account, this.#callTo(ending), this.terms);
-        // While the row is there a worker may deliver it, and needs the reply that Redis keeps.
+        // While the row is there, a worker may deliver the settlement, and needs the reply that
+        // Redis keeps.
         if (isKept) await account.removeSettlement(this.id);
         break;
       } catch (error) {
@@ -254,7 +256,8 @@ export class OpenHold implements Hold {
     account.closed(this);
   }
 
-  // Field by field, because a spread takes five times as long, and every call does this.
+  // The object is made field by field, because a spread takes five times as long, and every call
+  // makes one.
   #callTo({ cost, outcome, unused }: Ending): SettleOpenArgs {
     const { account, keys, keyId, requestId, owner, hasBudgets, marker, partOf } = this.terms.ref;
     return {
@@ -343,7 +346,7 @@ function withFreedKey(unused: Readonly<Record<string, number>>): Readonly<Record
   return { ...unused, [KEYED_CALLS.name]: KEYED_CALLS.weight };
 }
 
-/** Everything that a call counts. */
+/** All counts of a call. */
 export function weightsOf(limits: DetachedHold["limits"]): Readonly<Record<string, number>> {
   return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
 }

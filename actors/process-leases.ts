@@ -106,7 +106,9 @@ export class ProcessLeases {
     this.#buckets.get(bucket)?.open.set(hold.id, { hold, account });
   }
 
-  /** Takes the lease without which Redis lets this process hold nothing in a bucket. */
+  /**
+   * Takes the lease of a bucket; without a lease, Redis refuses the holds of this process there.
+   */
   async take(keys: BucketKeys): Promise<void> {
     const { scripts, scriptTime, owner } = this.deps;
     await scripts.run(lease, { nowMs: scriptTime(), keys, owner, leaseMs: LEASE_MS });
@@ -164,7 +166,7 @@ export class ProcessLeases {
 
   /**
    * Stores the cost so far of a stream. The next request to Redis has the costs of all streams of
-   * the bucket that were counted during the request before.
+   * the bucket that were counted during the previous request.
    */
   async saveCost(number: number, hold: OpenHold): Promise<void> {
     const bucket = this.#buckets.get(number);

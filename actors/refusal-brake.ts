@@ -40,9 +40,9 @@ interface Count {
   readonly of: RefusedKey;
   refused: number;
   rate: RateLimits;
-  /** Until then the key is answered from memory. */
+  /** The key is answered from memory until this time. */
   untilMs: number;
-  /** Answered from memory, and not yet reported to Redis. */
+  /** Refusals that were answered from memory, and are not yet reported to Redis. */
   uncounted: number;
   /** True if the last refusal needed no body. */
   isUnread: boolean;
@@ -127,7 +127,7 @@ export class RefusalBrake {
       try {
         await this.#send(report);
       } catch (error) {
-        // Sent again by the next round, if there is room.
+        // The next round sends the report again, if there is room.
         if (this.#reports.length < REFUSED_KEYS_MAX) this.#reports.push(report);
         log.warn({ err: error }, "Refusals from memory were not counted");
       }

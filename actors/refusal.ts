@@ -83,7 +83,7 @@ function idempotencyRefusal(
   { code, markedBy = "", retrySeconds }: Omit<RefusedReply, "verdict">,
   { kind }: Tier,
 ): ApiError | null {
-  // Several calls that make up one response have its key together.
+  // The calls that make up one response share its key.
   const [request = "", ...parts] = markedBy.split(" ");
   const first = `${request}, the first request with this Idempotency-Key`;
   switch (code) {

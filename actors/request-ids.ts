@@ -1,6 +1,6 @@
-// A list of request ids that is kept for a while. As strings, each would be an object of the heap
-// that outlives its call: thousands a second, each of which keeps the memory around it in use
-// (D-343).
+// A list of request ids that is kept for a while. A string of each id would be an object of the
+// heap that outlives its call: thousands a second, and each string keeps the memory around it in
+// use (D-343).
 
 const FIRST_BYTES = 1_024;
 /** UTF-8 takes at most this many bytes for one UTF-16 unit of a string. */
@@ -10,7 +10,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 /** Ids in the order in which they were added. */
 export class RequestIds {
-  /** One id after the other, with a line feed after each: no id contains one. */
+  /** One id after the other, with a line feed after each: no id contains a line feed. */
   #bytes = NO_BYTES;
   #used = 0;
 

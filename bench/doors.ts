@@ -14,7 +14,7 @@ interface Door {
   readonly form: RequestForm;
   /** Stands before the names of the models that are served in this way. */
   readonly prefix: string;
-  /** The most that a call and a chunk may cost, to those of a chat completion. */
+  /** The highest cost of a call and of a chunk, as multiples of a chat completion's. */
   readonly atMost: { readonly call: number; readonly chunk: number };
 }
 
@@ -74,7 +74,7 @@ function contestantsOf(chat: Contestant, model: string): Contestant[] {
 interface DoorRow {
   readonly what: string;
   readonly us: number;
-  /** To a chat completion; the median over the rounds. */
+  /** The ratio to a chat completion; the median over the rounds. */
   readonly ratio: number;
   readonly atMost: number;
 }

@@ -73,8 +73,8 @@ async function copiedKeys(redis: Redis, sample: SampleAccount): Promise<CopiedKe
 }
 
 /**
- * The keys of an account and its API key that do not expire; other keys end while the account is
- * idle.
+ * The keys of an account and its API key that do not expire; the other keys expire while the
+ * account is idle.
  */
 async function namesOf(redis: Redis, { accountId, keyId }: SampleAccount): Promise<string[]> {
   const names = new Set<string>();

@@ -22,8 +22,8 @@ const BOUND = usd("0.01");
 const COST = usd("0.0000399");
 
 /**
- * Makes real calls while no worker runs, then flushes their journal. It does this twice, and the
- * first time only warms up: a worker that runs has compiled its code.
+ * Makes real calls while no worker runs, then flushes their journal. Measures twice, and the first
+ * time only warms up: a worker that runs has compiled its code.
  */
 export async function measureFlush(
   stores: Stores,

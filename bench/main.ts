@@ -181,8 +181,8 @@ function secretsOf(callers: readonly Caller[]): string[] {
 
 /**
  * Measures the memory of an open stream, by target, in fresh processes: a process that has worked
- * hard has free memory, which would hide the growth. The garbage that is left differs from one
- * process to the next.
+ * hard has free memory, which would hide the growth. The remaining garbage differs from one process
+ * to the next.
  */
 async function heldBytes({ length, stores, callers, place }: Setting) {
   const bare: number[] = [];

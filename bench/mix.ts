@@ -6,7 +6,7 @@ import type { MixedPlan, MixedResult } from "./load/mixed-load.ts";
 import { middle, type Percentiles, percentilesOf, turnsOf } from "./rounds.ts";
 import { searchOf, type Target } from "./targets.ts";
 
-/** So many keep any of the targets as busy as it can be. */
+/** This many open requests keep each target as busy as it can be. */
 const OPEN_FOR_MAXIMUM = 600;
 const SHARE_OF_MAXIMUM = 0.5;
 const RAMP_MS = 1_500;

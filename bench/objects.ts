@@ -23,8 +23,8 @@ const ATTEMPTS_MAX = 5;
 const COMPILE_MS = 1_000;
 /** Kinds with fewer objects a call are not shown. */
 const SHOWN_MIN = 0.5;
-// Makes collections between two counts rare. The first of the factors counts on machines with 16 GB
-// of memory and more, the others on smaller ones.
+// Makes collections between two counts rare. The first factor counts on machines with 16 GB of
+// memory and more, the others on smaller ones.
 const NO_COLLECTION = {
   BUN_GC_TIMER_DISABLE: "1",
   BUN_JSC_heapGrowthMaxIncrease: "8",

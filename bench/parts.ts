@@ -17,7 +17,7 @@ import {
 
 interface Part {
   readonly name: string;
-  /** What its accounts and keys have that those of the plain calls have not. */
+  /** The settings that accounts and keys of the part have beyond those of the plain calls. */
   readonly terms?: Pick<CallersShape, "key" | "budgets" | "endUsers">;
   readonly headers?: Readonly<Record<string, string>>;
   /** A header with another value in each call. */

@@ -15,9 +15,10 @@ export interface RewriteDeps {
 
 /**
  * Rewrites the append-only files of all servers if content keys were destroyed since the last time.
- * Returns true if it did. If a server was already rewriting its file, perhaps since before a key
- * was destroyed, the next run makes that server rewrite its file again. If a server refuses, the
- * log has a warning: destroyed keys stay in the file until the server rewrites the file by itself.
+ * Returns true after a rewrite. If a server was already rewriting its file, perhaps since before a
+ * key was destroyed, the next run makes that server rewrite its file again. If a server refuses,
+ * the log has a warning: destroyed keys stay in the file until the server rewrites the file by
+ * itself.
  */
 export async function rewriteAppendOnlyFiles({ redis, keys, log }: RewriteDeps): Promise<boolean> {
   const destroyed = await keys.countDestroyed();

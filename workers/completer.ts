@@ -1,4 +1,4 @@
-// Finishes what a process left unfinished between Postgres and Redis: access documents and
+// Completes changes that a process left unfinished between Postgres and Redis: access documents and
 // operations that Redis lacks, and the expiry of free credit on accounts without calls.
 
 import { applyChanges, type ChangedAccount } from "../actors/changed-account.ts";

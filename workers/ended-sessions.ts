@@ -1,7 +1,7 @@
 import { DAY_MS } from "../src/core/durations.ts";
 import type { PeopleStore } from "../src/store/people/people.ts";
 
-/** For so long an ended session stays, for processes whose clocks are behind. */
+/** An ended session stays for this long, for processes whose clocks are behind. */
 const KEPT_MS = DAY_MS;
 
 export interface EndedSessionsDeps {

@@ -1,4 +1,4 @@
-// Removes from Redis what Postgres has and no call uses: idle wallets, which the next call
+// Removes records from Redis that Postgres has and no call uses: idle wallets, which the next call
 // rebuilds, the budgets of runs that have ended, and the counts of end users (D-949). Deletes the
 // rows of these runs and end users later.
 
@@ -74,7 +74,7 @@ async function evict(deps: EvictionDeps, { accountId, bucket }: ScannedWallet): 
   }
 }
 
-/** After its end a run stays in Redis for so long, for processes whose clocks are behind. */
+/** A run stays in Redis this long after its end, for processes whose clocks are behind. */
 const RUN_KEPT_MS = MINUTE_MS;
 
 export interface EndedRunsDeps {
@@ -122,7 +122,7 @@ async function forgetInBucket(
 async function noteEnd({ db }: Database, run: EndedRun, now: Date): Promise<void> {
   const { account, id, amount: max, endsAt, loggedSpent: spent } = run;
   await db.transaction(async (tx) => {
-    // It may have got more time meanwhile.
+    // The run may have got more time meanwhile.
     if (!(await markForgotten(tx, run, now))) return;
     const event = webhookEvent("run.ended", null, { run: id, max, endsAt, spent });
     await addWebhookEvents(tx, account, [event]);
@@ -147,10 +147,10 @@ export async function deleteOldRuns({
 
 /** The end users of an account that stay in Redis while their spans go on. */
 export const END_USERS_KEPT_MAX = 10_000;
-/** After its end a span stays in Redis for so long, for processes whose clocks are behind. */
+/** A span stays in Redis this long after its end, for processes whose clocks are behind. */
 const SPAN_KEPT_MS = MINUTE_MS;
 const SCAN_COUNT = 200;
-/** Longer than any span, and than any process knows an end user. */
+/** The time is longer than any span, and than any process knows an end user. */
 const ROWS_KEPT_MS = 90 * DAY_MS;
 
 export interface EndUserExpiryDeps {

@@ -61,8 +61,7 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
   const lanes = Array.from({ length: LANES }, (_, lane) => {
     return first.behind.filter((_, index) => index % LANES === lane);
   });
-  // Every lane must have ended before this function does, because its caller may close the stores
-  // then.
+  // Every lane must end before this function, because the caller may close the stores after that.
   const ends = await Promise.allSettled(lanes.map((lane) => moveAll(deps, failures, lane)));
   for (const end of ends) {
     if (end.status === "rejected") throw end.reason;

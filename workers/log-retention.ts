@@ -23,12 +23,13 @@ export interface RetentionDeps extends DropDeps {
   readonly keepMonths: number;
 }
 
-/** No call lasts so long: of a month that ended earlier, only crashed calls are still open. */
+/** No call lasts this long: only crashed calls are still open from a month that ended earlier. */
 const CALL_MS_MAX = DAY_MS;
 
 /**
  * Drops the log of all months before `before`, such as `2026-08`, and returns them. Refuses while a
- * call of them may still be settled: its log row would come back alone, and look like a loss.
+ * call of these months may still be settled: its log row would come back alone, and look like a
+ * loss.
  * @throws AdministrationError
  */
 export async function dropLogBefore(deps: DropDeps, before: string): Promise<readonly string[]> {

@@ -68,7 +68,7 @@ export async function reconcilePayments(
   const failure = await receiveListed(payments, queue, startMs).then(
     () => null,
     (error: unknown) => {
-      // Then nothing else can be read either.
+      // If the provider is away, no other payment can be read either.
       if (error instanceof ProviderAway) throw error;
       return error;
     },

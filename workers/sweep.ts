@@ -103,7 +103,7 @@ export async function sweepExpired(deps: SweepDeps): Promise<Swept> {
 /** The sweep of one bucket. */
 interface BucketSweep extends SweepDeps {
   readonly keys: BucketKeys;
-  /** Of holds that could not be settled; they stay as they are. */
+  /** The errors of holds that could not be settled; these holds stay as they are. */
   readonly failures: Error[];
 }
 

@@ -29,8 +29,8 @@ const TAKEN = 2;
 const REDIRECTED = 3;
 
 /**
- * The result for every host that gets no request. A name of the operator's network must look like a
- * name that does not exist, in words and time: the holder of an account could try names.
+ * The result of every host to which no request is sent. A name of the operator's network must look
+ * like a name that does not exist, in words and time: the holder of an account could try names.
  */
 const NOT_SENT: Attempt = {
   httpStatus: null,

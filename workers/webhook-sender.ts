@@ -30,7 +30,10 @@ export interface WebhookSenderDeps extends AttemptDeps {
 
 /** The most attempts that one worker makes at the same time. */
 export const ATTEMPTS_MAX = 64;
-/** The most of them for receivers whose last attempt failed: each may take its whole time. */
+/**
+ * The most attempts at the same time for receivers whose last attempt failed: each may take its
+ * whole time.
+ */
 const FAILING_MAX = 32;
 /** A receiver is not disabled for fewer attempts, as after an outage of all workers. */
 const DISABLING_ATTEMPTS_MIN = 5;
@@ -83,7 +86,7 @@ export class WebhookSender {
         secrets === null ? UNREADABLE : await attemptWebhook(this.#deps, claim, secrets);
       await this.#conclude(claim, attempt);
     } catch (error) {
-      // The claim ends by itself, and the delivery is then tried again.
+      // The claim ends without help, and another attempt of the delivery follows.
       log.error({ eventId: id, err: error }, "The result of a webhook was not recorded");
     }
   }

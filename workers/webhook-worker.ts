@@ -49,7 +49,7 @@ export interface WebhookWorker {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Only accounts that chose these events are looked at, so this is cheap. */
+/** The job reads only accounts that chose these events, so it is cheap. */
 const BALANCES_EVERY_MS = 15_000;
 const LIMITS_EVERY_MS = 15_000;
 const UPKEEP_EVERY_MS = 3_600_000;

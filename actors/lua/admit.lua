@@ -46,7 +46,8 @@ if not bucket then return { 'recover' } end
 if not w then return { 'hydrate' } end
 if w.version ~= version then return { 'stale' } end
 local now = now_ms(given)
--- A copy that comes so late could find nothing of its call any more, and would hold again (D-343).
+-- A copy of a script that comes this late could find no record of its call, and would hold again
+-- (D-343).
 if now - sent > valid_ms or sent - now > valid_ms then return { 'late', pack('<d', now) } end
 if deadline_ms > 0 and has_ended(op) then return redis.error_reply('ENDED ' .. request) end
 local month = month_of(now)
@@ -72,7 +73,7 @@ if #KEYS >= first then
   end
 end
 
--- The most that this call can hold, by the balances, the account's cap and all budgets.
+-- The highest amount that this call can hold, by the balances, the account's cap and all budgets.
 local usable_free = eligible == 1 and free_at(w, now) or 0
 local cap_room = cap - month_use(w, month)
 local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX

@@ -16,7 +16,7 @@ if w then
 end
 redis_call('DEL', KEYS[2], KEYS[3], KEYS[4])
 for i = 5, #KEYS do
-  -- Most keys of an account may have ended long ago, and have no state.
+  -- Most keys of an account may have ended long ago, and so have no state in Redis.
   if redis_call('EXISTS', KEYS[i]) == 1 then
     local k = read_key(KEYS[i], bucket.epoch)
     local window = window_of(k, {})

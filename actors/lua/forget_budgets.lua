@@ -16,7 +16,7 @@ for i = 1, #ARGV do
   local b = bucket and parse_budget(redis_call('HGET', KEYS[i + 1], field), bucket.epoch)
   local is_held = b and b.held + b.previous_held > 0
   local differs = b and (b.spent ~= spent or b.previous_spent ~= previous_spent)
-  -- A span in which nothing was spent is of no account.
+  -- A span without charges need not agree with Postgres.
   local is_other = b and b.spent > 0 and b.start ~= start
   if is_held or differs or is_other then
     forgotten[i] = '0'

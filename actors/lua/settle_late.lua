@@ -40,7 +40,8 @@ if stored and string_sub(stored, 1, 1) == 'X' then
   end
 end
 
--- Evicted since its process looked: the cost can neither be taken nor given back.
+-- The wallet was evicted since the process looked at it: the cost can neither be taken nor given
+-- back.
 if was_swept and not w then return { 'hydrate' } end
 local budgets, budgets_room = nil, AMOUNT_MAX
 local budgets_key = KEYS[6 + marks]
@@ -84,7 +85,7 @@ local fault = append(KEYS[5], bucket.epoch, w, {
 })
 if fault then return fault end
 if taken ~= 0 then
-  -- Without the request id: the sweep's own repayment may have it already.
+  -- The entry has no request id, because the sweep's own repayment may have that id already.
   repay(KEYS[5], w, now, ARGV[3])
   drop_lapsed(KEYS[5], w, { admitted = admitted, text = ARGV[3] }, -take_free)
   write_wallet(KEYS[2], w)

@@ -20,7 +20,8 @@ for i = 1, #counts, 2 do
     table.insert(parts[of], counts[i])
   end
 end
--- A release that does not know them can have deleted the count that they belong to.
+-- An earlier release, which does not know these fields, can have deleted the count that they belong
+-- to.
 for of in pairs(parts) do
   if redis_call('HEXISTS', KEYS[2], of) == 0 then
     table.insert(counts, of)

@@ -16,7 +16,7 @@ local ends = hold.deadline > 0 and hold.deadline
 if ends > now_ms(given) then return { 'alive' } end
 local w, k = of_hold(KEYS, hold, ARGV[2])
 if not w then
-  -- Also without a wallet: nothing else would remove it.
+  -- Remove the hold also without a wallet, because no other script would remove it.
   redis_call('HDEL', KEYS[4], ARGV[2])
   return { 'gone' }
 end

@@ -51,7 +51,10 @@ function metadataOf({ call, terms }: DescribedCall, marker: string | undefined):
   return { endpoint, service, model, country, ipHash, priceVersion, marker, run: id, step };
 }
 
-/** True if this is the metadata of the call. Field by field, because every call asks. */
+/**
+ * True if this is the metadata of the call. The comparison is made field by field, because every
+ * call makes it.
+ */
 function describes(
   known: CallMetadata,
   { call, terms }: DescribedCall,

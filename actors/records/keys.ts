@@ -12,7 +12,7 @@ export interface BucketKeys {
   readonly bucket: string;
   /** Processes with holds here, with the time at which their lease ends. */
   readonly leases: string;
-  /** Refused requests of the current minutes, counted by account, key and minute. */
+  /** Refused requests of the latest minutes, counted by account, key and minute. */
   readonly refused: string;
   /** The journal: a stream of entries, kept until Postgres has them. */
   readonly events: string;

@@ -23,7 +23,7 @@ export interface BucketRecord {
 export interface Wallet {
   readonly layout: number;
   readonly epoch: number;
-  /** Of the access document. */
+  /** The version of the access document. */
   readonly version: number;
   /** The number of the account's last ledger entry. */
   readonly seq: number;
@@ -37,7 +37,7 @@ export interface Wallet {
   readonly operations: number;
   /** When free credit ends; the earlier ends are those of lots that end before the last one. */
   readonly freeEnds: FreeEnds;
-  /** Calls from before it give back no free credit that has ended since. */
+  /** A call that began before this time gives back no free credit that has ended since. */
   readonly freeSinceMs: number;
   readonly streams: number;
   /** Open calls, streams included. */
@@ -48,7 +48,7 @@ export interface Wallet {
   readonly held: NanoUsd;
   readonly previousSpent: NanoUsd;
   readonly previousHeld: NanoUsd;
-  /** When a call last used it. */
+  /** When a call last used the wallet. */
   readonly usedMs: number;
 }
 
@@ -89,11 +89,13 @@ export interface HoldRecord {
   readonly account: string;
   readonly key: string;
   readonly metadata: string;
-  /** The budgets that count it. */
+  /** The budgets that count the call. */
   readonly budgets: readonly BudgetRef[];
 }
 
-/** The amounts of a budget in its newest span and the one before; -1 begins a span that was not. */
+/**
+ * The amounts of a budget in its newest span and the span before; the begin -1 stands for no span.
+ */
 export interface BudgetRecord {
   readonly layout: number;
   readonly epoch: number;

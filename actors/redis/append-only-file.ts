@@ -106,7 +106,10 @@ async function rewriteStale(server: RedisServer, rewriteMs: number): Promise<Err
   return new Error(`The rewrite takes over ${rewriteMs} ms`);
 }
 
-/** Returns an error by which Redis refused a command. Throws any other, as of a connection. */
+/**
+ * Returns an error by which Redis refused a command. Throws any other error, such as the loss of a
+ * connection.
+ */
 function asRefusal(error: unknown): Error {
   if (error instanceof Error && error.name === "ReplyError") return error;
   throw error;

@@ -118,7 +118,7 @@ export class RespClient implements ScriptClient {
   #connect(): void {
     this.#retry = null;
     let connection: RespConnection | null = null;
-    /** The same while nothing but the handshake may go over it. */
+    /** The connection during its handshake, when no other command may be sent. */
     let opening: Socket<undefined> | null = null;
     let isOver = false;
     const end = (error: Error) => {

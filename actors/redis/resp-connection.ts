@@ -41,7 +41,7 @@ export class RespConnection {
   readonly #reader = new ReplyReader((reply) => this.#answer(reply));
   /** Commands without a reply, oldest first, from index `#next` on. */
   #pending: (Waiting | null)[] = [];
-  /** The ticks of the clock at which these were given. */
+  /** The ticks of the clock at which the open commands were given. */
   #ticks: number[] = [];
   #next = 0;
   /** Commands before this index have timed out; their replies are still to come. */
@@ -126,7 +126,7 @@ export class RespConnection {
     const length = this.#outEnd - this.#outStart;
     if (this.#isBlocked || length === 0) return;
     const written = this.#socket.write(this.#out, this.#outStart, length);
-    // A closed socket takes nothing; its close event handles that.
+    // A closed socket takes no bytes; its close event rejects the commands.
     this.#outStart += Math.max(0, written);
     this.#isBlocked = this.#outStart < this.#outEnd;
     if (this.#isBlocked) return;
@@ -157,9 +157,9 @@ export class RespConnection {
     this.#next = 0;
   }
 
-  // Writes each part where it goes: one text of all would be a copy more. Assumes that a text has
-  // as many bytes as characters. For a text that is not ASCII the length is wrong, and the command
-  // is encoded again.
+  // Writes each part at its place in the buffer: one text of all parts would be another copy.
+  // Assumes that a text has as many bytes as characters. For a text that is not ASCII the length is
+  // wrong, and the command is encoded again.
   #encode(parts: readonly Part[]): void {
     let most = HEAD_BYTES_MAX;
     let count = 0;
@@ -209,7 +209,7 @@ export class RespConnection {
   }
 }
 
-/** Writes a sign, a length and the end of a line; returns where they end. */
+/** Writes a sign, a length and the end of a line; returns the place after them. */
 // biome-ignore lint/complexity/useMaxParams: it runs for each argument of a script
 function writeLength(out: Buffer, start: number, sign: number, length: number): number {
   let at = start;

@@ -22,8 +22,8 @@ export interface Waiting {
 export interface ScriptClient {
   /**
    * Calls a function of a library that the server has. It fails with an Error: either its message
-   * begins with the server's code (`ERR Function not found`), or the server sent no reply. In the
-   * second case the function may have run.
+   * begins with the server's code (`ERR Function not found`), or the server sent no reply. Without
+   * a reply, the function may have run.
    */
   fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void;
   /**

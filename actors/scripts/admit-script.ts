@@ -39,7 +39,7 @@ const ATTEMPTS = {
   quote: 6,
 } as const;
 
-/** In place of a deadline: the hold of a brief call is no open call. */
+/** Stands in place of a deadline: the hold of a brief call is no open call. */
 const BRIEF = -1;
 
 /** The arguments of the script: the attempt, and all that its actor has decided about it. */
@@ -51,7 +51,7 @@ export interface AdmitArgs extends Timed, Asking {
   readonly aboutMs: number;
   /** The version of the access document. */
   readonly version: number;
-  /** The refusal by the access document; null if that admits the call. */
+  /** The refusal by the access document; null if the document admits the call. */
   readonly refusal: Pick<AccessRefusal, "code"> | null;
   readonly tier: Tier;
   /** The requests of its key in any 60 seconds. */
@@ -75,7 +75,7 @@ export type AdmitReply =
       readonly paid: NanoUsd;
       readonly free: NanoUsd;
       readonly admittedAtMs: number;
-      /** Where the span of each budget begins, in their order. */
+      /** The begin of the span of each budget, in the order of the budgets. */
       readonly spanStarts: readonly number[];
     }
   | { readonly verdict: "hydrate" }
@@ -112,7 +112,7 @@ interface RefusalNumbers {
 export type RefusedReply = RefusalNumbers & {
   readonly verdict: "refused";
   readonly code: ErrorCode;
-  /** The requests that have the idempotency key of a call that was refused for it. */
+  /** The requests that have the idempotency key of a call that was refused for this key. */
   readonly markedBy?: string;
 };
 

@@ -49,9 +49,15 @@ export interface HoldRef extends OfAccount {
   readonly keyId: string;
   readonly requestId: string;
   readonly owner: string;
-  /** True if budgets count the call: its scripts then take their record too. */
+  /**
+   * True if budgets count the call: the scripts of the call then take the record of the budgets
+   * too.
+   */
   readonly hasBudgets: boolean;
-  /** The marker of its idempotency key, which its scripts then take too; null without one. */
+  /**
+   * The marker of the call's idempotency key, which the scripts of the call then take too; null
+   * without a key.
+   */
   readonly marker: string | null;
   /** The response that the call is a part of; the sweep does not know it. */
   readonly partOf?: WholeResponse | undefined;

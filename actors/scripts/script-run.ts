@@ -91,7 +91,8 @@ export class ScriptRun<Result> implements Waiting {
     const { timing, client } = this.#context;
     const { script } = this.#prepared;
     timing?.onRun(script.name, (timing.monotonicMs() - this.#startMs) / 1_000);
-    // Not a reply of the script: to take it for one would settle a call whose hold is open.
+    // The value is no reply of the script: to read it as a reply would settle a call whose hold is
+    // open.
     if (verdictOf(raw) !== "recover") this.#resolve(script.reply(raw));
     else if (this.#attempt < PREPARATIONS_MAX) this.#sendAfter(this.#prepare(!client.sendsTwice));
     else throw new Error("Redis was prepared, and still has to be");
@@ -115,7 +116,7 @@ export class ScriptRun<Result> implements Waiting {
     this.#reject(unavailable(error));
   }
 
-  /** Sends it once Redis is prepared. */
+  /** Sends the script once Redis is prepared. */
   sendPrepared(): void {
     this.#prepare(true).then(() => this.send(), this.#reject);
   }

@@ -89,7 +89,7 @@ export interface HydrateArgs
   readonly freeEnds: FreeEnds;
   readonly epoch: number;
   readonly evictions: number;
-  /** The operations after these, in order. */
+  /** The operations that the ledger lacks, in order. */
   readonly pending: readonly Operation[];
   readonly spending: readonly KeySpending[];
 }
@@ -164,24 +164,27 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
   reply: (raw) => verdictOf(raw) as "ok" | "again" | "hydrate",
 };
 
-/** A budget that no call needs now, and what it spent by the ledger. */
+/** A budget that no call needs now, and its spending by the ledger. */
 export interface SpentBudget {
   readonly number: number;
   readonly accountId: string;
-  /** The begin of its newest span; that of a run is 0. */
+  /** The begin of the newest span; a run has the begin 0. */
   readonly startMs: number;
   readonly spent: NanoUsd;
-  /** What it spent in the span before, as Redis names that one. */
+  /** The spending in the span that Redis has as the one before. */
   readonly previousSpent: NanoUsd;
 }
 
 export interface ForgetBudgetsArgs {
   readonly bucket: number;
-  /** Budgets of accounts of this bucket. */
+  /** The budgets to remove, all of accounts of this bucket. */
   readonly budgets: readonly SpentBudget[];
 }
 
-/** Forgets budgets. Of each one: false if it stays, because Redis knows of more. */
+/**
+ * Forgets budgets. Returns for each budget false if the budget stays, because Redis has more holds
+ * or charges of it.
+ */
 export const forgetBudgets: Script<ForgetBudgetsArgs, readonly boolean[]> = {
   name: "forget_budgets",
   lua: forgetBudgetsLua,
@@ -292,13 +295,13 @@ export interface ExpireFreeArgs extends Timed, OfAccount {
   readonly byMs: number;
 }
 
-/** What an expiry left of a wallet. */
+/** The wallet after an expiry. */
 export interface ExpiredFree {
   /** The number of its last ledger entry. */
   readonly seq: number;
   /** True if calls hold free credit, and may give some of it back. */
   readonly isHeld: boolean;
-  /** What had ended by this time is removed: the earlier one of the two clocks. */
+  /** Free credit that had ended by this time is removed: the earlier time of the two clocks. */
   readonly byMs: number;
 }
 

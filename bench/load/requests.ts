@@ -2,7 +2,7 @@
 
 import type { UpstreamInit } from "../../src/upstream/upstream-http.ts";
 
-/** So many that no cache of a gateway keeps all of them. */
+/** The number of requests, so high that no cache of a gateway keeps all of them. */
 export const VARIANTS = 3_000;
 /** A model of the load has these names too, which differ in nothing but their name. */
 export const MODEL_SUFFIXES = ["", "-mini", "-large"] as const;
@@ -39,7 +39,7 @@ export interface RequestKind {
   /** The model "search" stands for a search. */
   readonly model: string;
   readonly stream: boolean;
-  /** Left out: that of chat completions. */
+  /** The form of the body; left out for that of chat completions. */
   readonly form?: RequestForm | undefined;
 }
 

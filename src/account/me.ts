@@ -106,7 +106,7 @@ function nextTierJson(view: AccountView): object | null {
   return {
     name: next.name,
     paid_usd_missing: toJsonNumber(missing > ZERO ? missing : ZERO),
-    // Counted from the first payment; before it, all days remain.
+    // The days count from the first payment; before the first payment, all days remain.
     days_left: Math.max(0, Math.ceil(next.unlock.days - passedMs / DAY_MS)),
   };
 }

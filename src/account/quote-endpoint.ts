@@ -156,7 +156,7 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
   const of = { account, quoted, now };
   const chat = first instanceof ChatAdmission ? await chatFigures(deps, { ...of, first }) : null;
   const whole = besides === null ? bound : add(bound, besides.bound);
-  // The rounds of the model have what its searches leave of a cap.
+  // The rounds of the model have the part of a cap that the searches leave.
   const cap = besides !== null && first instanceof ChatAdmission ? first.call.maxCost : null;
   return {
     object: "quote",

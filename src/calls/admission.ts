@@ -61,7 +61,7 @@ function aboveMaxCost({ maxCost }: Call, { bound }: CallTerms): ApiError | undef
   return new ApiError("max_cost_exceeded", `${message} $${toDecimal(maxCost)}`);
 }
 
-/** Both steps in one. */
+/** Takes both steps in one. */
 export async function admit(deps: CallDeps, call: Call, terms: CallTerms): Promise<Decision> {
   const admission = new Admission(deps, call, terms);
   return admission.decide(await admission.asked);

@@ -26,7 +26,7 @@ export interface CallDeps {
   readonly tracer?: CallTracer | undefined;
   /** Set for a call that is only quoted. */
   readonly quote?: QuoteListener | undefined;
-  /** Without it, no reply has a receipt. */
+  /** Without this part, no reply has a receipt. */
   readonly receipts?: ReceiptSource | undefined;
 }
 
@@ -51,9 +51,9 @@ export interface Call extends AskingCall {
   upstreamMs: number;
   /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
-  /** The models that its key may call; null before admission, and for every model. */
+  /** The models that the key of the call may call; null before admission, and for every model. */
   models: ModelPatterns;
-  /** The most that its caller lets it cost; null without a cap. */
+  /** The highest cost that the caller allows the call; null without a cap. */
   maxCost: NanoUsd | null;
   /** True if the caller wants the signed receipt in the reply. */
   wantsReceipt: boolean;
@@ -62,7 +62,10 @@ export interface Call extends AskingCall {
   endUser: AskingCall["endUser"];
   markers: AskingCall["markers"];
   partOf?: AskingCall["partOf"];
-  /** The monotonic time at which its stream ends; left out for the usual time after its begin. */
+  /**
+   * The monotonic time at which the stream of the call ends; left out for the usual time after the
+   * begin of the stream.
+   */
   endsAtMs?: number;
   ahead: AskingCall["ahead"];
 }
@@ -90,7 +93,10 @@ export interface QuoteListener {
   asked(asking: Asking): void;
   /** The call would hold this much besides, for searches of its model. */
   heldBesides(searches: HeldBesides): void;
-  /** A check that the call makes with its hold in hand; a quote is refused with what it throws. */
+  /**
+   * A check that the call makes with its hold in hand; a quote is refused with the error that the
+   * check throws.
+   */
   checkedAfterHold(check: () => unknown): Promise<void>;
 }
 

@@ -5,7 +5,10 @@ import type { Clock } from "../core/clock.ts";
 import type { Deadline, Expiring } from "../core/deadlines.ts";
 import { clientLeft } from "./settling.ts";
 
-/** A call that is answered before does not listen to its caller: that costs more than looking. */
+/**
+ * A call that is answered sooner does not listen to its caller, because a listener costs more than
+ * a look at the signal.
+ */
 const LISTEN_AFTER_MS = 250;
 
 /** Aborts the requests, which have its signal, when the caller has left (D-541). */
@@ -51,7 +54,7 @@ export class CallerWatch extends Cancellation implements Expiring {
   /** Call this when the call is over. */
   close(): void {
     this.#listenAfter.end();
-    // A listener stays: the caller's signal ends with the request, and removing costs more.
+    // A listener stays: the caller's signal ends with the request, and its removal costs more.
     this.#isOver = true;
   }
 }

@@ -53,7 +53,7 @@ export interface Settled<Reply> {
 
 /** Writes a reply for the caller. */
 export interface ReplyWriter<Reply> {
-  /** It may be called again, if the call is settled otherwise than expected. */
+  /** The function may run again, if the call is settled otherwise than expected. */
   readonly write: (settlement: Settlement) => Reply;
   /** True if the reply contains the remaining balance, which only the settlement returns. */
   readonly saysWhatIsLeft?: boolean;

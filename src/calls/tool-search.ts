@@ -29,7 +29,7 @@ export interface FoundPage {
 /** The searches that one request may make. */
 export interface ToolSearch {
   readonly most: number;
-  /** The most that they cost, which their hold takes from paid credit. */
+  /** The highest cost of the searches, which their hold takes from paid credit. */
   readonly bound: NanoUsd;
   /** True if no server can search for a country, so that the country has no effect. */
   readonly isOfAnyCountry: boolean;

@@ -13,7 +13,7 @@ import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
 export interface AutoSettings extends AutoTopUpTerms {
-  /** Null: the newest. */
+  /** The id of the card; null for the newest card. */
   readonly cardId: string | null;
 }
 
@@ -39,7 +39,7 @@ export async function enableAuto(
   return enabled;
 }
 
-/** Ends automatic top-ups; false where there were none. One that is under way still counts. */
+/** Ends automatic top-ups; false if there were none. A top-up that is under way still counts. */
 export async function disableAuto(deps: PaymentDeps, account: AccountRow): Promise<boolean> {
   const removed = await new AutoTopUps(deps.topUps.deps.database).remove(account.number, deps.also);
   await updateWallet(deps, account);

@@ -43,7 +43,7 @@ export interface AutoNeed {
   readonly refused: { readonly bound: NanoUsd; readonly spendable: NanoUsd } | null;
 }
 
-/** Why nothing is charged. */
+/** The reason why nothing is charged. */
 export type AutoRefusal =
   | "not_enabled"
   | "no_card"
@@ -60,7 +60,7 @@ const LOOKS_MAX = 5;
 
 /**
  * Charges the saved card if the account needs it and may. At most one charge of an account is under
- * way; the storage refuses a second one. Answers null where nothing was charged.
+ * way; the storage refuses a second one. Returns null if nothing was charged.
  * @throws ProviderAway: the completer asks again with the same key
  */
 export async function topUpAutomatically(deps: AutoDeps, need: AutoNeed): Promise<TopUp | null> {

@@ -63,7 +63,8 @@ export async function removeCustomer(deps: PaymentDeps, customer: string): Promi
   const owner = await cards.ownerOf(provider.name, customer);
   if (owner === null) return;
   for (const { ref } of await cards.list(owner, provider.name)) await remove(deps, ref, null);
-  // The next top-up makes a new one. Forgotten last, so that a repeat after a crash goes on.
+  // The customer is forgotten last, so that a repeat after a crash goes on. The next top-up makes a
+  // new customer.
   await cards.forgetCustomer(provider.name, customer);
 }
 

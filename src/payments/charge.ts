@@ -13,7 +13,10 @@ export const ATTEMPT_MS = 60_000;
 const KEY_MS = 20 * HOUR_MS;
 /** The provider may still complete a request that broke off, usually soon. */
 export const BROKEN_OFF_MS = 15 * 60_000;
-/** So long after the order that is waited for; a second attempt is due an hour after the first. */
+/**
+ * An attempt is given up this long after the order; a second attempt is due an hour after the
+ * first.
+ */
 const GIVEN_UP_MS = { first: BROKEN_OFF_MS, second: 2 * HOUR_MS } as const;
 
 /**
@@ -40,7 +43,7 @@ async function charged(
   { number, isStopped }: { readonly number: number; readonly isStopped: boolean },
 ): Promise<ChargeAnswer> {
   const customer = await cards.customer(topUp.account, provider.name);
-  // The provider has deleted its customer, with the card.
+  // The provider has deleted the customer, and the card with it.
   if (customer === null) return { payment: null, isStopped };
   const ageMs = now() - topUp.createdAt.getTime();
   const found = async () => {
@@ -55,7 +58,7 @@ async function charged(
     return { payment, isStopped };
   } catch (error) {
     if (!(error instanceof ProviderAway && error.isSaved)) throw error;
-    // No repeat is answered otherwise, and another key might charge twice (D-507).
+    // A repeat gets the same answer, and another key might charge twice (D-507).
     const answer = await found();
     const isUndecided = answer.payment === null || answer.payment.status === "failed";
     if (isUndecided && ageMs <= GIVEN_UP_MS[number > 1 ? "second" : "first"]) throw error;

@@ -18,7 +18,7 @@ export async function topUpOfPayment(deps: Deps, payment: ProviderPayment): Prom
   if (payment.topUpId === null) return null;
   const named = await topUps.find({ id: payment.topUpId });
   if (named === null || named.provider !== provider.name) return null;
-  // A page has reported its payment above, and a top-up has one payment.
+  // The page has reported its payment by now, and a top-up has only one payment.
   if (named.kind === "checkout" || named.intent !== null) return null;
   return (await mayPayFor(deps, payment.customer, named.account)) ? named : null;
 }

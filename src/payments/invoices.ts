@@ -14,7 +14,9 @@ const AGAIN_MS = 10 * MINUTE_MS;
 /** ... until so long after the payment. */
 const GIVEN_UP_MS = 30 * DAY_MS;
 
-/** Issues the invoices that are due. One that fails holds up no other. @throws ProviderAway */
+/**
+ * Issues the invoices that are due. The failure of one invoice stops no other. @throws ProviderAway
+ */
 export async function issueDueInvoices(deps: InvoiceDeps): Promise<void> {
   const { provider, topUps, now, log } = deps;
   if (!provider.issuesInvoices) return;
@@ -22,7 +24,8 @@ export async function issueDueInvoices(deps: InvoiceDeps): Promise<void> {
     try {
       await issueInvoice(deps, topUp);
     } catch (error) {
-      // Then nothing else can be issued either, and all is due again at the next run.
+      // If the provider is away, no other invoice can be issued either, and all are due again at
+      // the next run.
       if (error instanceof ProviderAway) throw error;
       const { id: topUpId, number, endedAt } = topUp;
       const isOver = now() - (endedAt?.getTime() ?? 0) > GIVEN_UP_MS;

@@ -25,7 +25,7 @@ export interface OpenPaymentsParts {
   readonly onEnded?: PaymentDeps["onEnded"];
 }
 
-/** Nothing is asked of the provider before the first use. */
+/** Opens payments; the provider gets no request before the first use. */
 export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
   const { config, database, actors, now, random, log, brand, onEnded = () => {} } = parts;
   const billingUrl = billingUrls(parts.origin, config.returnUrl);

@@ -20,7 +20,7 @@ export interface OpenWebhookParts {
 /** The provider has some 270 types of events. */
 const EVENT_TYPES_MAX = 300;
 
-/** Opens it; nothing is asked of the provider. */
+/** Opens the webhook without a request to the provider. */
 export function openWebhook(parts: OpenWebhookParts): WebhookServices {
   const { config, database, queue, registry, now } = parts;
   const events = counter(registry, "farebox_payment_events_total");

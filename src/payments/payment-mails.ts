@@ -45,7 +45,7 @@ function isRemadePlan({ kind, plan }: TopUp): boolean {
   return kind === "plan" && plan === null;
 }
 
-/** Says why an automatic top-up was paused, and how it goes on. */
+/** Says why an automatic top-up was paused, and how the holder resumes it. */
 export function pauseMail(terms: MailTerms, reason: PauseReason): HolderMail {
   return holderMail(terms, "auto_top_up_paused", ({ autoPaused: words, buttons }) => ({
     subject: words.subject,
@@ -119,7 +119,7 @@ function paidBack(payment: Payment, part: NanoUsd): NanoUsd {
   return centsDown(proportionDown(part, paidFor(payment), payment.amount));
 }
 
-/** The credit of the receipt, or the part of it that was left. */
+/** The credit of the receipt, or the remaining part of this credit. */
 function creditBefore(before: Payment | null, { amount, bonus }: Payment): NanoUsd {
   return before === null ? add(amount, bonus) : creditOf(before);
 }
@@ -169,7 +169,8 @@ function disputeMails(
   if (after === null || was === is) return [];
   const wasOpen = was === "open";
   if (is === "open") return [disputeOpened(terms, after)];
-  // One that we first see when it is won, or that opened and ended unseen, has changed nothing.
+  // A dispute that we first see when it is won, or that opened and ended unseen, has changed
+  // nothing.
   if (!wasOpen && is !== "lost") return [];
   const restored = subtract(creditOf(after), creditBefore(before, after));
   return [disputeDecided(terms, after, restored)];

@@ -104,8 +104,9 @@ export function termsOf({ subscription }: PlanFacts, step: OrderStep): OrderTerm
 }
 
 /**
- * Requires that a step costs no more than the terms that the person agreed to, and begins when they
- * said. An upgrade costs less with each hour, so that a lower amount is no other order (D-920).
+ * Requires that a step costs no more than the terms that the person agreed to, and begins at the
+ * time that the terms named. An upgrade costs less with each hour, so that a lower amount is no
+ * other order (D-920).
  * @throws AdministrationError
  */
 export function checkAgreed({ price, chargedNow, begins }: OrderTerms, agreed: OrderTerms): void {
@@ -158,7 +159,7 @@ export function cancelStep(facts: PlanFacts, now: Date, mails: MailTerms): PlanS
 }
 
 export interface Renewal {
-  /** The number of the card that can be charged; null where there is none. */
+  /** The number of the card that can be charged; null without such a card. */
   readonly card: number | null;
   readonly provider: string;
   readonly now: Date;
@@ -193,7 +194,7 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
   return chargeStep(facts, { card, provider, now }, charge);
 }
 
-/** The month that follows the paid one, and all that has passed meanwhile. */
+/** The month after the paid one, prolonged by all months that have passed meanwhile. */
 function dueMonth({ anchor, paidUntil }: PlanSubscription, now: Date) {
   const until = periodEnd(anchor, paidUntil);
   return { paidFrom: paidUntil, paidUntil: until > now ? until : periodEnd(anchor, now) };

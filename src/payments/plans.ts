@@ -21,9 +21,9 @@ import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
 export interface PlanOrder {
   readonly plan: PricedPlan;
-  /** Null: the newest. */
+  /** The id of the card; null for the newest card. */
   readonly cardId: string | null;
-  /** The holder's own id of the order: the same one charges once. */
+  /** The holder's own id of the order: repeated orders with the same id charge once. */
   readonly request?: string | null;
   /** The terms that the holder saw; without them the present ones count. */
   readonly agreed?: OrderTerms | null;
@@ -64,7 +64,7 @@ export async function orderPlan(
   });
   const topUp = await charged(deps, decided.topUpId);
   await updateWallet(deps, account);
-  // Another order by the same id may have been stored in between.
+  // Another order with the same id may have been stored meanwhile.
   return { topUp: topUp && repeated(topUp, { plan, cardId }), facts: await planOf(deps, account) };
 }
 

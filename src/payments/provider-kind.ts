@@ -23,7 +23,7 @@ export interface ProviderOptions
   extends Pick<ProviderSettings, "apiBase" | "automaticTax" | "invoices"> {
   readonly name: ProviderName;
   readonly secretKey: string;
-  /** The current one, then one that still counts while it is being replaced. */
+  /** The current secret, then an earlier one that still counts while it is being replaced. */
   readonly webhookSecrets: SecretList;
   readonly returnUrl: string;
   readonly now: () => number;
@@ -31,7 +31,7 @@ export interface ProviderOptions
 
 /** A row of `PROVIDERS`. */
 export interface PaymentProviderKind {
-  /** Its name in words. */
+  /** The name of the provider in words. */
   readonly title: string;
   /** The environment variable of each setting. */
   readonly variables: Readonly<Record<keyof ProviderSettings, string>>;

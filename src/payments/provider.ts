@@ -24,7 +24,7 @@ export interface ProviderOrder {
 
 /** A payment as the provider has it at this moment. */
 export interface ProviderPayment {
-  /** The provider's own id of it. */
+  /** The provider's own id of the payment. */
   readonly intent: string;
   readonly status: "pending" | "succeeded" | "failed";
   readonly currency: string;
@@ -55,7 +55,7 @@ export interface ProviderPayment {
 }
 
 export interface PaymentFailure {
-  /** The provider's word for it. */
+  /** The provider's word for the reason. */
   readonly code: string;
   /** The holder must authenticate: no attempt without them can succeed. */
   readonly needsAuthentication: boolean;
@@ -65,7 +65,7 @@ export interface PaymentFailure {
 
 /** The page of a provider where a top-up is paid, as it is at this moment. */
 export interface ProviderCheckout {
-  /** It can no longer be paid there. */
+  /** True if the top-up can no longer be paid on the page. */
   readonly isExpired: boolean;
   /** The id of our top-up; null if the page is not ours. */
   readonly topUpId: string | null;
@@ -103,7 +103,10 @@ export class EventRefused extends Error {
 /** The provider did not answer, or not in time: the request may have been carried out. */
 export class ProviderAway extends Error {
   override readonly name = "ProviderAway";
-  /** The failure is saved under the idempotency key: every repeat with it is answered so. */
+  /**
+   * The provider has saved the failure under the idempotency key: every repeat with this key fails
+   * in the same way.
+   */
   readonly isSaved: boolean;
 
   constructor(message: string, { cause, isSaved }: { cause: unknown; isSaved: boolean }) {
@@ -128,30 +131,36 @@ export class RefundRefused extends Error {
 export interface CheckoutTerms {
   readonly topUp: TopUp;
   readonly customer: string;
-  /** Where the payer is sent from the page; null: to the configured address. */
+  /** The address to which the page sends the payer; null for the configured address. */
   readonly returnUrl: string | null;
 }
 
 export interface ChargeTerms {
   readonly topUp: TopUp;
   readonly customer: string;
-  /** From 1 on. The same attempt never charges twice; later ones are of the same payment. */
+  /**
+   * The number of the attempt, from 1 on. The same attempt never charges twice; later attempts are
+   * of the same payment.
+   */
   readonly attempt: number;
 }
 
 export interface RefundTerms {
-  /** Null: all that is left. */
+  /** The amount; null for all that is left. */
   readonly amount: NanoUsd | null;
   /** Names the refund, also at the provider. */
   readonly key: string;
-  /** From 1 on. A further one must follow only where no repeat of the last can refund. */
+  /**
+   * The number of the attempt, from 1 on. A further attempt must follow only if no repeat of the
+   * last one can refund.
+   */
   readonly attempt: number;
 }
 
 export interface CreditNoteTerms {
   /** The provider's own id of the refund. */
   readonly refund: string;
-  /** The key of the refund, which the credit note bears too. */
+  /** The key of the refund, which the credit note has too. */
   readonly key: string;
 }
 
@@ -176,7 +185,7 @@ export interface PaymentProvider {
   readonly issuesInvoices: boolean;
   /** Makes a customer, each time another one; the first that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
-  /** Makes the page; asked again for the same top-up, it answers the same one. */
+  /** Makes the page of a top-up; a repeat returns the same page. */
   createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;
   readCheckout(checkout: string): Promise<ProviderCheckout>;
   /** The page on which a payment was made; null for one without a page. */
@@ -190,7 +199,7 @@ export interface PaymentProvider {
   chargeCard(terms: ChargeTerms): Promise<ProviderPayment | null>;
   /** Null when the provider has no such payment. */
   readPayment(intent: string): Promise<ProviderPayment | null>;
-  /** Looks for the payment of a top-up by our own id of it; null where none was made. */
+  /** Looks for the payment of a top-up by our own id of it; null if the top-up has no payment. */
   findPayment(topUp: TopUp, customer: string): Promise<ProviderPayment | null>;
   /**
    * Refunds a payment, unless a refund with this key is there. The same attempt never refunds

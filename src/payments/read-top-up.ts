@@ -32,7 +32,7 @@ export interface PaymentDeps {
   readonly terms: TopUpTerms;
   /** The price of a month of each plan. */
   readonly plans: PlanPrices;
-  /** Runs in the transaction of each change that a person makes, such as the line that says so. */
+  /** Runs in the transaction of each change that a person makes, such as the line of activity. */
   readonly also?: AlsoInTransaction | undefined;
   /** The name of the service, and the address of an account's page, in mails to its holder. */
   readonly mailsTo: (account: string) => MailTerms;
@@ -42,11 +42,11 @@ export interface PaymentDeps {
 
 /** The result of an attempt to charge a saved card. */
 export interface ChargeAnswer {
-  /** Null: no payment was made by it. */
+  /** The payment; null if the attempt made none. */
   readonly payment: ProviderPayment | null;
   /**
-   * No further attempt follows, and the card is not the reason: it must not be charged any more, or
-   * the provider failed.
+   * No further attempt follows, and the reason is not that the card was declined: the card must not
+   * be charged any more, or the provider failed.
    */
   readonly isStopped: boolean;
 }
@@ -118,7 +118,7 @@ async function look(
   return { checkout, payment: await unlessAnothers(topUps, topUp, payment) };
 }
 
-/** A payment that is known as another top-up's only claims to be of this one. */
+/** A payment of another top-up only claims to be of this top-up. */
 async function unlessAnothers(
   topUps: TopUps,
   { id, provider }: TopUp,

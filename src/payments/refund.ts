@@ -55,8 +55,8 @@ export async function refundTopUp(
 }
 
 /**
- * Asks the provider by the key of the order. Where that key has a saved failure for long enough,
- * and still no refund is there, another attempt is made by a key of its own (D-507).
+ * Asks the provider by the key of the order. If that key has had a saved failure for long enough,
+ * and there is still no refund, another attempt follows by a key of its own (D-507).
  */
 async function refundOnce(
   deps: PaymentDeps,

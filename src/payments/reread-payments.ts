@@ -10,13 +10,13 @@ import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 
 /** A payment that the restored ledger did not have as the provider has it. */
 export interface RereadPayment {
-  /** The provider's own id of it. */
+  /** The provider's own id of the payment. */
   readonly ref: string;
   readonly topUp: string | null;
   readonly account: string | null;
   /**
    * `read`: the top-up was there. `remade`: it was made again; `account_remade`: and so was its
-   * account, which has no keys and no people. `unknown`: nothing tells whose it is.
+   * account, which has no keys and no people. `unknown`: no account is known for the payment.
    */
   readonly result: "read" | "remade" | "account_remade" | "unknown";
 }
@@ -30,7 +30,7 @@ export async function rereadPayments(deps: PaymentDeps): Promise<RereadPayment[]
   const reread: RereadPayment[] = [];
   for (const { ref } of findings) {
     const payment = await deps.provider.readPayment(ref);
-    // One that only the ledger has stays a finding of the audit.
+    // A payment that only the ledger has stays a finding of the audit.
     if (payment !== null) reread.push(await rereadPayment(deps, payment));
   }
   return reread;
@@ -59,7 +59,7 @@ async function remake(deps: PaymentDeps, payment: ProviderPayment) {
   // This amount does not separate the fee from a tax that a page added: the payer paid both.
   const fee = subtract(subtract(received, order.amount), tax);
   const createdAt = paidAt ?? new Date(now());
-  // It may have its invoice; then issuing it finds that.
+  // The payment may have its invoice already; the request to issue the invoice then finds it.
   const isDue = provider.issuesInvoices && order.kind !== "checkout";
   const invoiceDueAt = isDue ? new Date(now()) : null;
   const lost = { ...order, id, intent, provider: provider.name, fee, createdAt, invoiceDueAt };

@@ -145,7 +145,7 @@ export function standingOf({ amount }: Pick<TopUp, "amount">, payment: ProviderP
   return standing;
 }
 
-/** Whatever shows that the holder or the bank is at odds with a payment ends automatic charges. */
+/** A sign that the holder or the bank is at odds with a payment ends automatic charges. */
 function pauseBy(
   { disputes, hasFraudWarning }: ProviderPayment,
   { refunded }: PaymentStandingNow,

@@ -17,7 +17,7 @@ import { endPage, type PaymentDeps } from "./read-top-up.ts";
 
 /** A page ends within a day of its order, and Stripe makes none that ends within half an hour. */
 const PAGELESS_MS = 23 * HOUR_MS;
-/** So many pages give way to one order; the provider is asked for each. */
+/** The most pages that end for one order; each takes a request to the provider. */
 const PAGES_MAX = 20;
 
 type Payer = Pick<AccountRow, "number" | "id" | "email">;
@@ -26,17 +26,17 @@ export interface CheckoutOrder {
   readonly amount: NanoUsd;
   /** The page says that the card is saved and may be charged later. */
   readonly savesCard: boolean;
-  /** The payer's own id of the order: the same one makes one page. */
+  /** The payer's own id of the order: repeated orders with the same id make one page. */
   readonly request?: string;
-  /** Where the payer is sent from the page; without it, to the configured address. */
+  /** The address to which the page sends the payer; left out for the configured address. */
   readonly returnUrl?: (topUpId: string) => string;
 }
 
 export interface ChargeOrder {
   readonly amount: NanoUsd;
-  /** Null: the newest. */
+  /** The id of the card; null for the newest card. */
   readonly cardId: string | null;
-  /** The payer's own id of the order: the same one charges once. */
+  /** The payer's own id of the order: repeated orders with the same id charge once. */
   readonly request?: string;
 }
 
@@ -54,7 +54,7 @@ export async function startCheckout(
   const terms = { kind: "checkout", amount, ...consent, ...asked(request) } as const;
   const { topUp, isRepeat } = await create(deps, payer, terms);
   if (isRepeat) refuseOther(topUp, { kind: "checkout", amount, savesCard, cardId: null });
-  // A repeat of an order whose page was made, or which has ended.
+  // This is a repeat of an order that has its page, or that has ended.
   if (topUp.url !== null || topUp.status !== "open") return topUp;
   if (deps.now() - topUp.createdAt.getTime() > PAGELESS_MS) {
     throw new AdministrationError(
@@ -84,8 +84,8 @@ export async function chargeCard(
 }
 
 /**
- * `chargeCard` for a payer who waits: whatever fails once the order is stored, the top-up is
- * answered as it is, open (D-508). A worker asks again, and the card is charged once.
+ * `chargeCard` for a payer who waits: after a failure once the order is stored, the reply has the
+ * top-up as it is, open (D-508). A worker asks again, and the card is charged once.
  * @throws AdministrationError
  */
 export async function orderCharge(
@@ -121,7 +121,7 @@ async function ordered(
   const card = await chargeableCard(deps, payer, cardId);
   const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
   const created = await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
-  // Another order by the same id may have been stored in between.
+  // Another order with the same id may have been stored meanwhile.
   if (created.isRepeat) refuseOther(created.topUp, repeat);
   return created;
 }
@@ -152,7 +152,7 @@ type OrderTerms = Pick<
 class PagesInTheWay extends AdministrationError {
   constructor(
     message: string,
-    /** By how much the order exceeds the cap. */
+    /** The amount by which the order exceeds the cap. */
     readonly excess: NanoUsd,
   ) {
     super("too_large", message);
@@ -174,7 +174,7 @@ async function create(deps: PaymentDeps, payer: Payer, terms: OrderTerms): Promi
   }
 }
 
-/** Ends pages for so much together, the oldest ones first. */
+/** Ends pages, the oldest ones first, until their sum reaches this amount. */
 async function endPages(deps: PaymentDeps, { number }: Payer, amount: NanoUsd): Promise<void> {
   const { topUps, provider, now } = deps;
   const dayMs = now() - DAY_MS;
@@ -182,7 +182,7 @@ async function endPages(deps: PaymentDeps, { number }: Payer, amount: NanoUsd): 
   for (const page of await topUps.unpaidPages(provider.name, number, PAGES_MAX)) {
     if (ended >= amount) return;
     const { status, createdAt } = await endPage(deps, page);
-    // An older one, whose end was not read yet, took no room in the cap.
+    // An older page, whose end was not read yet, took no room in the cap.
     if (status === "expired" && createdAt.getTime() > dayMs) ended = add(ended, page.amount);
   }
 }
@@ -211,7 +211,7 @@ async function createOnce(
 
 interface Repeat extends Pick<OrderTerms, "kind" | "amount"> {
   readonly savesCard: boolean;
-  /** Null: whichever card the first order charged. */
+  /** The card; null for the card that the first order charged. */
   readonly cardId: string | null;
 }
 

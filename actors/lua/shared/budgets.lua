@@ -26,8 +26,9 @@ local IS_FOR_MONEY = {
   run_budget_exceeded = true, end_user_budget_exceeded = true, insufficient_credits = true,
 }
 
--- The begin of the span that a call of now belongs to. If the clock went back, the last span seen
--- goes on. Five hours begin with the first call that is admitted after the last ones.
+-- The begin of the span to which a call that comes now belongs. If the clock went back, the last
+-- span seen goes on. A span of five hours begins with the first call that is admitted after the end
+-- of the last span.
 local function span_start(span, last, now)
   if span == TOTAL then return 0 end
   if span == FIVE_HOURS then
@@ -62,8 +63,8 @@ local function add_to_span(b, start, spent, held)
   end
 end
 
--- The part of a cap that a span has left. Of a span before the last two nothing is known, so it has
--- nothing left (D-740).
+-- The part of a cap that a span has left. A span before the last two has nothing left, because its
+-- amounts are unknown (D-740).
 local function span_room(b, start, cap)
   if start == b.start then return cap - b.spent - b.held end
   if start == b.previous_start then return cap - b.previous_spent - b.previous_held end
@@ -74,7 +75,7 @@ end
 local NOT_BEGUN = '0'
 
 -- The budgets that a call names, in the spans of now. `packed` has of each: number, span, cap,
--- owner. Nil if one is not in Redis, and must then be loaded first.
+-- owner. Nil if a budget is not in Redis: it must be loaded first.
 local function read_budgets(key, packed, epoch, now)
   local budgets, fields = {}, {}
   for at = 1, #packed, 32 do
@@ -116,15 +117,15 @@ local function begins_run(budgets)
   return false
 end
 
--- The time at which the whole cap is there again; 0 for never.
+-- The time at which the whole cap is available again; 0 for never.
 local function renews_at(span, start)
   if span == TOTAL then return 0 end
   -- 32 days after its begin the next month is under way.
   return span == MONTH and month_start(start + 32 * 86400000) or start + SPAN_MS[span]
 end
 
--- The numbers of the cap or budget that refused a call: the place of the budget or 0, the rest, the
--- end of the span or 0. The end of a month follows from the time.
+-- The numbers of the cap or budget that refused a call: the place of the budget or 0, the rest of
+-- the cap, the end of the span or 0. The end of a month follows from the time.
 local function limit_numbers(refused_by, over, budget_room, cap_room)
   if refused_by == 'budget' then return pack('<ddd', 0, max(0, budget_room), 0) end
   if refused_by == 'cap' then return pack('<ddd', 0, max(0, cap_room), 0) end
@@ -188,7 +189,7 @@ local function settle_budgets(key, epoch, hold, charged)
 end
 
 -- The budgets of a call that settles late, and the least room of their spans. `packed` has of each:
--- number, start, cap. Nil if one is not in Redis.
+-- number, start, cap. Nil if a budget is not in Redis.
 local function read_late_budgets(key, packed, epoch)
   local budgets, room = {}, AMOUNT_MAX
   for at = 1, #packed, 24 do

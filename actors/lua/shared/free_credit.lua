@@ -1,9 +1,10 @@
 -- Free credit in lots, each with an end of its own (D-970). `w.free` is the sum, and `free_expires`
--- the last end. Each end before it is in `w.ends`: packed pairs, by time, of the end and of what
--- calls may use that begin after it. A wallet of one lot has none. Loaded after records.lua.
+-- the last end. Each earlier end is in `w.ends`: packed pairs, by time, of the end and of the
+-- amount that is left to calls that begin after that end. A wallet of one lot has none. Loaded
+-- after records.lua.
 
 local END, END_BYTES = '<dd', 16
--- An end that is longer over is forgotten when the next lot comes.
+-- An end that passed this long ago is removed when the next lot comes.
 local END_KEPT_MS = 86400000
 
 local function ends_of(w)
@@ -21,7 +22,8 @@ local function set_ends(w, ends)
   w.ends = table.concat(packed)
 end
 
--- What the ends up to a time leave to calls; nil if none of the earlier ends is over by then.
+-- The amount that the ends up to a time leave to calls; nil if no earlier end has passed by that
+-- time.
 local function later_than(w, time)
   local least = nil
   for _, one in ipairs(ends_of(w)) do
@@ -30,7 +32,7 @@ local function later_than(w, time)
   return least
 end
 
--- The free credit that a call may use which begins at a time.
+-- The free credit that is available to a call that begins at a time.
 local function free_at(w, time)
   if w.free_expires > 0 and time >= w.free_expires then return 0 end
   if w.ends == '' then return w.free end
@@ -38,7 +40,7 @@ local function free_at(w, time)
 end
 
 -- Takes free credit for a call; gives it back if `taken` is below 0. A call takes from the lot that
--- ends first, and only a call that began after an end takes from what that end left.
+-- ends first, and only a call that began after an end takes from the amount that this end left.
 local function use_free(w, admitted, taken)
   w.free = w.free - taken
   if w.ends == '' or taken == 0 then return end
@@ -81,7 +83,7 @@ end
 -- Adds the end of a lot before its amount is added; src/core/money/free-lots.ts does the same.
 local function add_end(w, now, lot)
   local last, owned = w.free_expires, w.free + w.held_free
-  -- Of earlier lots nothing is left, so their ends mean nothing.
+  -- Nothing is left of earlier lots, so their ends mean nothing.
   if owned == 0 or last == 0 then
     w.ends, w.free_expires = '', lot.expires
     return
@@ -89,7 +91,7 @@ local function add_end(w, now, lot)
   local ends = {}
   for _, one in ipairs(ends_of(w)) do
     if one.at + END_KEPT_MS > now then ends[#ends + 1] = one end
-    -- What was spent since the lots came was of the first ones.
+    -- Since the lots came, calls have spent the lots that end first.
     if one.at > now then one.later = min(one.later, owned) end
   end
   -- Credit without an end goes with the last lot.
@@ -98,7 +100,7 @@ local function add_end(w, now, lot)
     ends[#ends + 1] = { at = last, later = 0 }
     w.free_expires = expires
   end
-  -- An end that is over must not count calls that began before the lot came.
+  -- A passed end must not count calls that began before the lot came.
   local at = max(expires, now + 1)
   local place = 1
   while ends[place] and ends[place].at < at do place = place + 1 end

@@ -1,13 +1,13 @@
 -- Markers of idempotency keys (D-751); loaded after leases.lua. A marker says which request has an
--- idempotency key, with which content (path and body), and whether it was charged. It counts only
--- in the epoch of its bucket: of an older one, Postgres has the charged requests, which
--- load_markers.lua brings back.
+-- idempotency key, with which content (path and body), and whether it was charged. A marker counts
+-- only in the epoch of its bucket. Postgres has the charged requests of older epochs, and
+-- load_markers.lua brings their markers back.
 
 local MARKER_MS = 86400000
 -- A marker is claimed while its call may still be charged, and charged after that. A call that was
--- not charged removes its marker. The calls of one response share a marker. It names the response
--- first, and then all calls that may be charged. Between two calls of a response the state is the
--- time until which the response may go on (D-945).
+-- not charged removes its marker. The calls of one response share a marker. The marker names the
+-- response first, and then all calls that may be charged. Between two calls of a response the state
+-- is the time until which the response may go on (D-945).
 local CLAIMED, CHARGED = 0, 1
 local CONTENT_LENGTH = 22
 
@@ -22,7 +22,8 @@ local function parse_marker(bytes, epoch)
   }
 end
 
--- The response that a call is a part of: it follows the contents of `count` markers. Else the call.
+-- The response that a call is a part of, or the call if it is a whole response. The arguments have
+-- the response after the contents of `count` markers.
 local function owner_in(contents, count, request)
   local owner = string_sub(contents, count * CONTENT_LENGTH + 1)
   return owner ~= '' and owner or request
@@ -83,7 +84,7 @@ local function end_claim(key, epoch, request, charged, goes_on)
   local at = m and string.find(m.requests, request, 1, true)
   if not at then return end
   if charged <= 0 then
-    -- The first name stays: it is that of the response.
+    -- The first name stays, because it is the name of the response.
     if at > 1 then
       m.requests = string_sub(m.requests, 1, at - 2) .. string_sub(m.requests, at + #request)
     end

@@ -1,9 +1,9 @@
 -- The packed records of a bucket; loaded after window.lua. Only these two files, free_credit.lua
 -- and actors/records/records.ts know the layout of a record.
 
--- The layouts that this release reads (actors/records/layouts.ts), and the one that it writes. That
--- is the layout in force in the bucket. Without a bucket it is the lowest, because every process
--- that may run beside this one knows it.
+-- The layouts that this release reads (actors/records/layouts.ts), and the layout that it writes:
+-- the layout in force in the bucket. Without a bucket the lowest layout is written, because every
+-- process that may run beside this one knows that layout.
 local LAYOUT_MIN, LAYOUT_MAX = 2, 2
 local in_force
 
@@ -155,7 +155,7 @@ local function roll(record, month)
   record.month, record.spent, record.held = month, 0, 0
 end
 
--- Adds to the spent and held amounts of a month. Only the current month and the one before are
+-- Adds to the spent and held amounts of a month. Only the current month and the month before are
 -- counted.
 local function add_to_month(record, month, spent, held)
   if month > record.month then roll(record, month) end
@@ -176,8 +176,8 @@ local function month_use(record, month)
   return 0
 end
 
--- The amounts of a budget in two spans: the newest one that a call began in, and the one before it.
--- A span that was not yet begins at NO_SPAN. Nil for no record, and for one of another epoch.
+-- The amounts of a budget in two spans: the newest one that a call began in, and the span before
+-- it. A span that never began has the begin NO_SPAN. Nil without a record of this epoch.
 local NO_SPAN = -1
 
 local function parse_budget(bytes, epoch)
@@ -246,8 +246,8 @@ local function ids_of(epoch)
 end
 
 -- Appends an entry to the journal. Redis numbers the entries of an epoch: 0, 1, 2 ... Returns the
--- error if there is one, so a caller must write nothing before it, or undo that. `w` has the
--- balances after the entry; an entry without `seq` changed none.
+-- error if there is one, so a caller must write nothing before the entry, or undo its writes. `w`
+-- has the balances after the entry; an entry without `seq` changed none.
 local function append(events, epoch, w, e)
   local balances = e.seq and w or nil
   local record = pack(ENTRY, in_force, e.type, e.at, e.seq or 0, e.paid_delta or 0,

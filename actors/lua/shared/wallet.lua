@@ -7,7 +7,7 @@ local function calls_of(hold)
   return hold.deadline == 0 and 1 or 0
 end
 
--- The most that a call could hold.
+-- The highest amount that a call could hold.
 local function spendable(balance, cap_room, budget_room, least_room)
   return max(0, min(balance, cap_room, budget_room, least_room))
 end
@@ -37,8 +37,9 @@ local function sent_before(holds, request, epoch)
   return hold and (hold.epoch == epoch or reply_in(hold)) and hold or nil
 end
 
--- The wallet and the key of a hold that is to be settled; nil if it is invalid: a hold of an older
--- epoch is one, because the current wallet never gave its money up. `keys` as in `resolve`.
+-- The wallet and the key of a hold that is to be settled; nil if the hold is invalid. A hold of an
+-- older epoch is invalid, because the current wallet never reserved its money. `keys` as in
+-- `resolve`.
 local function of_hold(keys, hold, request)
   local bucket, w, k = read_call(keys[1], keys[2], keys[3])
   if w and hold.epoch == bucket.epoch then return w, k end
@@ -121,8 +122,9 @@ local function apply_operation(events, w, account, now, op)
   amount(w.owed + max(0, debt))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
-    -- If all free credit has ended, remove it before other free credit comes. That takes both
-    -- clocks: this server's, and that of Postgres, by which the new credit was booked.
+    -- If all free credit has ended, remove it before other free credit comes. The credit has ended
+    -- only if two clocks agree: the clock of this server, and the clock of Postgres, by which the
+    -- new credit was booked.
     local have_ended = w.free_expires > 0 and min(now, op.created) >= w.free_expires
     if have_ended then
       local fault = expire_free(events, w, account, now)

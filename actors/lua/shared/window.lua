@@ -11,8 +11,8 @@ local function empty_slots(wide)
   return string.rep('\0', (wide and 4 or 2) * SLOTS)
 end
 
--- Fills `window` with the record in `bytes` after the first `skipped` of them. Its slots are in
--- `bytes` after the first `before`: to take them out would make a text for nothing.
+-- Fills `window` with the record in `bytes` after the first `skipped` of them. The slots stay in
+-- `bytes` after the first `before`, because a copy of the slots would only cost time.
 local function parse_window(window, bytes, skipped)
   window.last, window.first, window.total = unpack_record(WINDOW_NUMBERS, bytes, skipped + 1)
   window.bytes, window.before = bytes, skipped + WINDOW_BYTES
@@ -48,7 +48,8 @@ local function set_count(window, second, count)
     .. string_sub(bytes, at + 1 + width), 0
 end
 
--- Moves the first second of a window that ends with `last` to one that counts something.
+-- Moves the first second of a window that ends with `last` to the next second that counts a
+-- request.
 local function move_first(window, last)
   local first = window.first
   while first < last and count_at(window, first) == 0 do first = first + 1 end
@@ -57,7 +58,7 @@ end
 
 -- Moves the window to `now` and drops counts that are older than its slots. If the clock is a
 -- little behind, the last second seen counts. If the clock jumped back further than the window is
--- long, everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in
+-- long, all counts are moved to now, and leave the window after 61 s at the latest. Returns true in
 -- that case: the window must then be written even if it refuses the request.
 local function open_window(window, now)
   local second, last = (now - now % 1000) / 1000, window.last
@@ -102,7 +103,7 @@ local function reset_ms(window, now)
   return leaves_ms(window.first, now)
 end
 
--- Time until so much of what is counted has left the window.
+-- Time until this much of the total has left the window.
 local function freed_ms(window, now, count)
   local second = window.first
   while second < window.last do

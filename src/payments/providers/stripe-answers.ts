@@ -39,8 +39,8 @@ export async function foundOrNull<T extends StripeObject>(
 }
 
 /**
- * Stripe's answer, an object of this kind. Ids are not looked at: those of one kind begin in more
- * than one way.
+ * Stripe's answer, an object of this kind. The id is not checked, because ids of one kind begin in
+ * more than one way.
  * @throws ProviderAway if Stripe is away or too busy, or something else answered in its place
  */
 export async function answered<T extends StripeObject>(

@@ -9,7 +9,7 @@ import { CURRENCY, linesOf } from "./stripe-charges.ts";
 import { invoiceOf } from "./stripe-invoices.ts";
 import { idOf, METADATA, metadataOf, sinceMade } from "./stripe-objects.ts";
 
-/** What an invoice says of a tax that the payer owes to the state, not to us. */
+/** The text of an invoice about a tax that the payer owes to the state, not to us. */
 const REVERSE_CHARGE = "Reverse charge";
 
 /** An invoice that is not final, and the payment that it is for. */
@@ -51,10 +51,10 @@ async function draftOf(
   const terms = {
     customer,
     currency: CURRENCY,
-    // Stripe neither finishes nor charges it by itself.
+    // Stripe neither finalises nor charges the draft by itself.
     auto_advance: false,
     collection_method: "charge_automatically",
-    // Its lines are those of the payment alone.
+    // The invoice has the lines of the payment alone.
     pending_invoice_items_behavior: "exclude",
     discounts: null,
     metadata: metadataOf(topUp),
@@ -105,8 +105,8 @@ async function withLines(
 type TaxAmount = Stripe.InvoiceAddLinesParams.Line.TaxAmount;
 
 /**
- * The taxes of each line by its name, as they were calculated for the payment. Calculated again by
- * the invoice they would be reported twice.
+ * The taxes of each line by its name, as they were calculated for the payment. A second calculation
+ * by the invoice would report the taxes twice.
  */
 async function taxesOf(
   stripe: Stripe,

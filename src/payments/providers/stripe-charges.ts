@@ -29,7 +29,7 @@ const TAX_FIELDS = {
   customer_update: { address: "auto", name: "auto" },
 } as const;
 
-/** Makes the page; the same top-up gets the same one. */
+/** Makes the page of a top-up; a repeat returns the same page. */
 export async function createCheckout(
   stripe: Stripe,
   { topUp, customer, returnUrl: own }: CheckoutTerms,
@@ -137,7 +137,9 @@ export async function chargeSavedCard(
 
 const NO_TAX = { cents: 0, hooks: null } as const;
 
-/** The tax on a charge without a page; null if the customer's address does not tell it. */
+/**
+ * The tax on a charge without a page; null if the customer's address is not enough to compute it.
+ */
 async function taxOf(stripe: Stripe, { topUp, customer }: ChargeTerms) {
   try {
     const { id, tax_amount_exclusive } = await answered(
@@ -195,7 +197,7 @@ async function cannotBeCharged(
   return idOf(method?.customer) !== customer;
 }
 
-/** The payment that was made; a declined card is one too. */
+/** The payment that was made; a declined card makes one too. */
 async function intentOf(charging: Promise<Stripe.PaymentIntent>): Promise<string> {
   try {
     return (await answered(charging, "payment_intent")).id;

@@ -51,7 +51,7 @@ export function sinceMade({ createdAt }: Pick<TopUp, "createdAt">): { readonly g
   return { gte: Math.floor(createdAt.getTime() / 1_000) - CLOCK_SKEW_SECONDS };
 }
 
-/** The order that a payment was made for; null if its metadata does not tell it. */
+/** The order that a payment was made for; null if the metadata has no order. */
 function orderOf(metadata: Readonly<Record<string, string>>): ProviderOrder | null {
   const accountId = metadata[METADATA.account] ?? "";
   const surface = SURFACES.find((one) => one === metadata[METADATA.surface]);
@@ -107,7 +107,7 @@ const AUTHENTICATION_CODES = ["authentication_required", "payment_intent_authent
 /** Declines after which the card networks forbid another attempt. */
 const FINAL_DECLINES = ["lost_card", "stolen_card", "pickup_card", "revocation_of_authorization"];
 
-/** Why the last attempt failed; null if none did. */
+/** The reason why the last attempt failed; null if it did not fail. */
 function paymentFailureOf(
   error: Stripe.PaymentIntent.LastPaymentError | null,
 ): PaymentFailure | null {
@@ -140,7 +140,7 @@ export interface IntentParts {
   readonly warnings: readonly Stripe.Radar.EarlyFraudWarning[];
 }
 
-/** A payment with all that was taken back of it. `intent` has its charge and method expanded. */
+/** A payment with its refunds and disputes. `intent` has its charge and method expanded. */
 export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): ProviderPayment {
   const charge = expanded(intent.latest_charge);
   const method = expanded(intent.payment_method);
@@ -167,7 +167,10 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
   };
 }
 
-/** One that was made and not confirmed: our charges are both at once, so Stripe broke off. */
+/**
+ * The payment was made and not confirmed: we make and confirm a charge in one request, so Stripe
+ * broke off.
+ */
 const UNCONFIRMED = "requires_confirmation";
 const FAILED = ["requires_payment_method", "requires_action", "canceled", UNCONFIRMED];
 const UNAUTHENTICATED = {

@@ -96,7 +96,8 @@ async function createCustomer(
   { id, email }: { readonly id: string; readonly email: string | null },
 ): Promise<string> {
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
-  // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
+  // The request has no idempotency key: with one, Stripe would return a customer that was deleted
+  // meanwhile.
   return (await answered(stripe.customers.create(about), "customer")).id;
 }
 
@@ -108,7 +109,9 @@ async function endCheckout(stripe: Stripe, checkout: string): Promise<void> {
   }
 }
 
-/** A card that belongs to no customer any more is removed: it may have been asked for twice. */
+/**
+ * A card that belongs to no customer any more is removed already: the order may have come twice.
+ */
 async function removeCard(stripe: Stripe, card: string): Promise<void> {
   try {
     await answered(stripe.paymentMethods.detach(card), "payment_method");

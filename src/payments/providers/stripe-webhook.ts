@@ -69,7 +69,7 @@ function nameOf(text: unknown): string {
   throw new EventRefused("malformed", "The event has no usable id or type");
 }
 
-/** Why the client of Stripe does not take a body whose signature is right. */
+/** The reason why Stripe's client refuses a body with a valid signature. */
 function malformedText(body: string): string {
   try {
     const event: unknown = JSON.parse(body);
@@ -84,7 +84,7 @@ function malformedText(body: string): string {
   }
 }
 
-/** Stripe's client takes any time to come: a copy would stay good until then. */
+/** Stripe's client accepts any time in the future: a copy would stay valid until then. */
 function refuseFuture(signature: string, nowMs: number): void {
   const times = [...signature.matchAll(/(?:^|,)t=(\d+)/g)].map(([, seconds]) => Number(seconds));
   if (Math.max(...times) <= nowMs / 1_000 + TOLERANCE_SECONDS) return;

@@ -14,7 +14,10 @@ import { outputTokensMax } from "./output-limit.ts";
 import { reachOf } from "./request-tier.ts";
 import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
 
-/** A reply of fewer tokens, or than one image, is of no use, unless its caller asks for so few. */
+/**
+ * A reply of fewer tokens, or of less than one image, is of no use, unless its caller asks for that
+ * few.
+ */
 export const USEFUL_TOKENS = 16;
 
 /**

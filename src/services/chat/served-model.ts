@@ -19,7 +19,7 @@ import type { ReplyPiece } from "./usage/reply-usage.ts";
 /** The model that answered. */
 export interface AnsweringModel {
   readonly model: ModelEntry;
-  /** The models asked, in order; it is the last one. */
+  /** The models asked, in order; the last one answered. */
   readonly tried: readonly ModelEntry[];
   /** The models that the key allows, best first, if the service would choose from others too. */
   readonly ofKey?: readonly ModelEntry[] | undefined;
@@ -31,7 +31,7 @@ export type SvcMembers = (
   settlement: Settlement,
 ) => {
   readonly credits_left_usd: ReturnType<typeof toJsonNumber> | null;
-  /** Why this model. */
+  /** The reason why the service chose this model. */
   readonly auto?: string;
 };
 

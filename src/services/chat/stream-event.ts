@@ -26,6 +26,6 @@ export type StreamEvent =
   | {
       readonly kind: "error";
       readonly error: ApiError;
-      /** The usage and the settlement of that part. */
+      /** The usage and the settlement of the part that was sent. */
       readonly ended?: EndedStream;
     };

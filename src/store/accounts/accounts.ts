@@ -124,7 +124,7 @@ export interface IssuedKey {
 }
 
 /**
- * Work in the transaction of a change, such as the line of its author; `key` is the key that the
+ * Work in the transaction of a change, such as the line of its author. `key` is the key that the
  * change makes.
  */
 export type AlsoInTransaction = (
@@ -239,7 +239,7 @@ export class Accounts {
     const secret = newKey(account.surface, this.deps.random);
     await this.deps.database.db.transaction(async (tx) => {
       refuseClosed(await lockAccount(tx, account.number));
-      // Those of the playground are few, and end by themselves.
+      // Keys of the playground are few, and end by themselves.
       if (key.session === undefined) await refuseTooManyKeys(tx, account.number, key);
       await refuseTooManyPatterns(tx, account.number, { keyId: id, models: key.models ?? null });
       await raiseVersion(tx, account.number);
@@ -401,7 +401,7 @@ export async function grantFreeCredit(
         and(
           eq(operations.account, number),
           eq(operations.balance, "free"),
-          // Those of vouchers have one.
+          // Free credit of vouchers has a reference.
           isNull(operations.reference),
         ),
       )

@@ -37,7 +37,7 @@ async function insertAllowance(
     .where(eq(accounts.id, accountId))
     .for("update");
   if (account?.plan !== "free" || account.state !== "active") return;
-  // Its person has the allowance of another account (D-389).
+  // The person of this account has the allowance of another account (D-389).
   if (account.signUpGrant !== null) return;
   const month = monthOf(nowMs);
   const granted = await tx

@@ -144,8 +144,9 @@ export class BalanceNotices {
   }
 
   /**
-   * Lots of which something is left. What ends after a time is at most the free credit at any
-   * moment with what came since and ends after it, because the lot that ends first is spent first.
+   * Lots of which something is left. The lots that end after a time have at most the free credit of
+   * any moment and the credit that came later and also ends after that time, because the lot that
+   * ends first is spent first.
    */
   #ending({ now, before }: EndingSpan, condition: SqlFragment): SqlFragment {
     return this.database.sql`

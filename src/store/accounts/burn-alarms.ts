@@ -51,14 +51,14 @@ interface Sampling {
   readonly now: Date;
   /** The worker has rules of the operator, which are for the keys of all accounts. */
   readonly isEveryKey: boolean;
-  /** The buckets whose charges reach the ledger late. */
+  /** The buckets with charges that reach the ledger late. */
   readonly behind: readonly number[];
 }
 
 /**
  * Samples the spending of the keys with rules. Samples of other keys go, and of those whose charges
- * are late: spending that nobody sees when it is made is not found at once later (D-885). A worker
- * without rules of the operator keeps the samples of those that have some (D-990).
+ * are late: spending that no check sees in time must not look like a sudden rise later (D-885). A
+ * worker without rules of the operator keeps the samples of those that have some (D-990).
  */
 export async function sampleSpending(
   { sql }: Database,
@@ -253,7 +253,8 @@ export async function endAlarms(database: Database, now: Date): Promise<readonly
   const { db, sql } = database;
   const at = now.toISOString();
   const begin = new Date(now.getTime() - BURN_WINDOW_MS).toISOString();
-  // After a pause the key's window begins anew: only calls from before were charged meanwhile.
+  // After a pause the key's window begins anew, because only calls from before the pause were
+  // charged meanwhile.
   await sql`
     WITH ${spendingOf(database, now)},
     over AS (

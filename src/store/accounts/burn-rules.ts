@@ -18,7 +18,7 @@ export class TooManyRules extends Error {
 
 export interface BurnRuleRow extends BurnTerms {
   readonly number: number;
-  /** The id of its key; null: it is for each key of the account. */
+  /** The id of the key of the rule; null for a rule for each key of the account. */
   readonly key: string | null;
   readonly createdAt: Date;
 }

@@ -66,14 +66,14 @@ export async function beginEndUser(
 
 interface FoundEndUser<Default extends EndUserBudget = EndUserBudget> {
   readonly own: readonly OwnRow[];
-  /** The default budgets that its own ones do not replace (D-948). */
+  /** The default budgets that no budget of the end user replaces (D-948). */
   readonly defaults: readonly Default[];
   readonly counts: ReadonlyMap<number, CountRow>;
 }
 
 interface FoundRow {
   readonly number: number;
-  /** True if it has the digest of the current secret. */
+  /** True if the row has the digest of the current secret. */
   readonly isCurrent: boolean;
 }
 
@@ -123,8 +123,8 @@ async function lookUp<Default extends EndUserBudget>(
 }
 
 /**
- * Of two rows of one end user that of the current secret counts. There are two if a process knew
- * only the secret before, although another one knew both already.
+ * Of two rows of one end user, the row of the current secret counts. Two rows exist if one process
+ * knew only the earlier secret while another process knew both.
  */
 function currentLast(a: FoundRow, b: FoundRow): number {
   return Number(a.isCurrent) - Number(b.isCurrent);
@@ -206,7 +206,7 @@ export interface LoggedEndUser {
   readonly spans: ReadonlyMap<number, NanoUsd>;
 }
 
-/** Those of these numbers of budgets that count an end user. */
+/** The numbers, among these, of budgets that count an end user. */
 export async function readLoggedEndUsers(
   { db }: Database,
   account: number,
@@ -246,7 +246,7 @@ export async function deleteEndUsers({ db }: Database, before: Date): Promise<nu
       .innerJoin(endUserBudgets, eq(endUserBudgets.number, budget))
       .where(and(lt(seenAt, before), isOver))
       .limit(DELETED_AT_ONCE);
-    // The rule stands in both: a process may look one up meanwhile.
+    // The rule stands in both statements, because a process may look an end user up meanwhile.
     const rows = await db
       .delete(endUserCounts)
       .where(and(inArray(number, old), lt(seenAt, before)))

@@ -52,7 +52,7 @@ export class KeyDirectory {
 
   /** The remembered result for a key: null if Postgres has no such key. */
   known([current]: KeyDigests): LookupResult | undefined {
-    // No digest is in both.
+    // No digest is both known and unknown.
     return this.#known.get(current) ?? (this.#unknown.has(current) ? null : undefined);
   }
 
@@ -132,7 +132,8 @@ export class KeyDirectory {
         .select(fields)
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
-        // Without revoked keys: one takes the same path as a key that never existed.
+        // The statement leaves out revoked keys, so a revoked key takes the same path as a key that
+        // never existed.
         .where(and(isAnyOf(keys.digest, digests), isNull(keys.revokedAt)))
         .execute(),
     );

@@ -31,9 +31,9 @@ export class PendingWork {
   }
 
   /**
-   * Marks the free credit of an account as ended that has expired and that its wallet removed, once
-   * the ledger has all that the wallet had then. While calls hold some free credit that takes a
-   * day, because they may give back what has ended.
+   * Marks the expired free credit of an account as ended after its wallet removed the credit, once
+   * the ledger has all entries that the wallet had then. While calls hold free credit, the mark
+   * waits for a day, because these calls may give ended credit back.
    */
   async endFreeCredit(
     { id }: Pick<AccountRef, "id">,
@@ -49,13 +49,13 @@ export class PendingWork {
   }
 }
 
-/** What an expiry left of a wallet. */
+/** The wallet after an expiry. */
 interface Removed {
   /** The number of its last ledger entry. */
   readonly seq: number;
   /** True if calls hold free credit. */
   readonly isHeld: boolean;
-  /** What had ended by this time was removed. */
+  /** Free credit that had ended by this time was removed. */
   readonly byMs: number;
 }
 

@@ -24,7 +24,7 @@ export interface NewRun {
 export interface RunChange {
   readonly isPaused?: boolean | undefined;
   readonly amount?: NanoUsd | undefined;
-  /** Its time from now on, in seconds. */
+  /** The time of the run from now on, in seconds. */
   readonly seconds?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface RunRow extends Run {
   readonly createdAt: Date;
   readonly endsAt: Date;
   readonly pausedAt: Date | null;
-  /** When Redis forgot it, after its end. */
+  /** When Redis forgot the run, after the end of the run. */
   readonly forgottenAt: Date | null;
   /** The charges of the calls of the run, as far as the ledger has them. */
   readonly loggedSpent: NanoUsd;
@@ -61,7 +61,9 @@ const COLUMNS = {
   keyName: keys.name,
 } as const;
 
-/** A run of an account by its id; null if it has none, as for a text that is no id. */
+/**
+ * A run of an account by its id; null if the account has no such run, as for a text that is no id.
+ */
 export async function findRun(tx: Queries, account: number, id: string): Promise<RunRow | null> {
   if (!RUN_NAME.test(id)) return null;
   const [row] = await tx
@@ -105,7 +107,7 @@ export async function listRuns(
   return rows.map(rowOf);
 }
 
-/** A run of an account by its id; null if the account has none. */
+/** A run of an account by its id; null if the account has no such run. */
 export async function readRun(
   { db }: Database,
   accountId: string,
@@ -251,7 +253,7 @@ export async function deleteEndedRuns({ db }: Database, before: Date): Promise<n
   for (let deleted = 0; ; ) {
     const isOld = and(lt(runs.endsAt, before), isNotNull(runs.forgottenAt));
     const old = db.select({ number: runs.number }).from(runs).where(isOld).limit(DELETED_AT_ONCE);
-    // The rule stands in both: a run may get more time meanwhile.
+    // The rule stands in both statements, because a run may get more time meanwhile.
     const rows = await db
       .delete(runs)
       .where(and(inArray(runs.number, old), isOld))

@@ -47,7 +47,10 @@ export interface WalletRecord {
 /** An operation that gave free credit. */
 export interface AppliedGrant extends FreeGrant {
   readonly number: number;
-  /** By its ledger entry; null if the ledger lacks it. */
+  /**
+   * The balance before the grant, by the ledger entry of the grant; null if the ledger lacks the
+   * entry.
+   */
   readonly before: BeforeGrant | null;
 }
 
@@ -68,7 +71,7 @@ export interface MonthSpending {
 
 /** The charges of budgets as Postgres has them. */
 export interface BudgetRows {
-  /** Spans with what they were charged: at least the newest two of each budget. */
+  /** Spans with their charges: at least the newest two spans of each budget. */
   readonly spans: readonly BudgetSpending[];
   /** Entries that the ledger lacks, as in `WalletRecord`. */
   readonly missing: readonly Buffer[];
