@@ -76,7 +76,7 @@ export class SignedReceipts {
     const number = await numberOfAccount(database, account);
     const found = await findCall(database, number, uuid);
     const last = await lastReceipt(database, number, uuid);
-    if (found === null) return await this.#withoutLog({ number, uuid, request, last });
+    if (found === null) return await this.#withoutLog({ number, uuid, request, keyId, last });
     const keys = await readKeyNames(database, number);
     const key = keys.get(found.call.key)?.id ?? "";
     if (keyId !== null && key !== keyId) throw notFound(request);
@@ -104,8 +104,12 @@ export class SignedReceipts {
     return await signStatement(key, { iss, sub: account, iat, statement });
   }
 
-  async #withoutLog({ number, uuid, request, last }: Unlogged): Promise<SignedReceipt> {
-    if (last !== null) return await this.#read(last);
+  async #withoutLog({ number, uuid, request, keyId, last }: Unlogged): Promise<SignedReceipt> {
+    if (last !== null) {
+      const known = await this.#read(last);
+      if (keyId !== null && known.claims.receipt.key !== keyId) throw notFound(request);
+      return known;
+    }
     if (await wasCharged(this.#deps.database, number, uuid)) {
       throw new ApiError("receipt_gone", `The log of request ${request} is not kept any more`);
     }
@@ -125,6 +129,7 @@ interface Unlogged {
   readonly number: number;
   readonly uuid: string;
   readonly request: string;
+  readonly keyId: string | null;
   readonly last: IssuedReceipt | null;
 }
 

@@ -40,6 +40,13 @@ async function receiptOf(account: TestAccount, request: string): Promise<Receipt
   return (await response.json()) as ReceiptJson;
 }
 
+/** Another key of this account. */
+async function siblingOf(account: TestAccount): Promise<{ readonly key: string }> {
+  const sibling = await createTestKey(stores.accounts, account.row, {});
+  await stores.actors.of(account.id, account.bucket).configure();
+  return { key: sibling.secret };
+}
+
 /** Verifies with Node's own cryptography only, as a customer's program would. */
 async function claimsBy(jws: string): Promise<ReceiptClaims> {
   const [head = "", payload = "", signature = ""] = jws.split(".");
@@ -140,6 +147,15 @@ describe("a receipt", () => {
     await stores.database.sql`DELETE FROM request_log WHERE request = ${toUuid(request_id)}`;
     expect((await receiptOf(account, request_id)).jws).toBe(jws);
   });
+
+  test("that outlives the log is still read only by the key of its call", async () => {
+    const account = await api.account({ paid: "5" });
+    const { request_id } = await chatted(account);
+    await receiptOf(account, request_id);
+    await stores.database.sql`DELETE FROM request_log WHERE request = ${toUuid(request_id)}`;
+    const unread = await api.get(pathOf(request_id), await siblingOf(account));
+    expect([unread.status, (await errorOf(unread)).code]).toEqual([404, "receipt_not_found"]);
+  });
 });
 
 describe("once the log of a month was dropped", () => {
@@ -177,9 +193,7 @@ describe("a receipt that is not there", () => {
     const other = await api.account({ paid: "5" });
     const foreign = await api.get(pathOf(request_id), other);
     expect(foreign.status).toBe(409);
-    const sibling = await createTestKey(stores.accounts, account.row, {});
-    await stores.actors.of(account.id, account.bucket).configure();
-    const unread = await api.get(pathOf(request_id), { key: sibling.secret });
+    const unread = await api.get(pathOf(request_id), await siblingOf(account));
     expect([unread.status, (await errorOf(unread)).code]).toEqual([404, "receipt_not_found"]);
   });
 
