@@ -44,6 +44,8 @@ export interface UpkeepDeps {
 
 /** Sanity limit: a wallet never changes this often during one request. */
 const ATTEMPTS_MAX = 20;
+/** Between two attempts in a bucket: longer each time, so that a burst of changes can end. */
+const PAUSE_MS_MAX = 100;
 /** One script applies at most this many operations; more would block Redis for too long. */
 const OPERATIONS_AT_ONCE = 200;
 /** The same for markers. */
@@ -123,6 +125,7 @@ export class WalletUpkeep {
   ): Promise<boolean> {
     const { scripts } = this.deps;
     for (let made = 0; made < ATTEMPTS_MAX; made++) {
+      if (made > 0) await Bun.sleep(Math.min(2 ** made, PAUSE_MS_MAX));
       const bytes = await scripts.redis.getBuffer(this.keys.bucket);
       if (bytes === null) await scripts.prepare();
       else if (await attempt(parseBucket(bytes))) return true;
@@ -142,9 +145,10 @@ export class WalletUpkeep {
   async #load(numbers: readonly number[]): Promise<void> {
     const { scripts, repository } = this.deps;
     const areLoaded = await this.#inBucket(async ({ epoch, evictions }) => {
+      const forgotten = Number(await scripts.redis.get(this.keys.forgotten));
       const record = await fromPostgres(repository.readBudgets(this.accountId, numbers));
       const spans = spansOf(numbers, record);
-      const loading = { ...this.subject(), epoch, evictions, budgets: spans };
+      const loading = { ...this.subject(), epoch, evictions, forgotten, budgets: spans };
       const reply = await scripts.run(loadBudgets, loading);
       if (reply === "hydrate") await this.hydrate();
       return reply === "ok";

@@ -87,8 +87,7 @@ export interface EndedRunsDeps {
 /**
  * Takes the runs that have ended out of Redis, once Postgres has all of their charges, and notifies
  * their accounts. A run that goes on later is loaded again. One script takes out the runs of a page
- * in one bucket, because each script makes whoever reads Postgres for this bucket read it again
- * (D-901). Returns how many were taken out.
+ * in one bucket (D-901). Returns how many were taken out.
  */
 export async function forgetEndedRuns(deps: EndedRunsDeps): Promise<number> {
   const { database, now, log } = deps;
@@ -150,6 +149,8 @@ export const END_USERS_KEPT_MAX = 10_000;
 /** A span stays in Redis this long after its end, for processes whose clocks are behind. */
 const SPAN_KEPT_MS = MINUTE_MS;
 const SCAN_COUNT = 200;
+/** The pause after a page of forgotten counts: a load of budgets needs less (D-983). */
+const FORGET_PAUSE_MS = 250;
 /** The time is longer than any span, and than any process knows an end user. */
 const ROWS_KEPT_MS = 90 * DAY_MS;
 
@@ -158,14 +159,15 @@ export interface EndUserExpiryDeps {
   readonly redis: RedisClient;
   readonly scripts: Pick<ScriptRunner, "run">;
   readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
   readonly log: Pick<Log, "warn">;
   /** Only tests set another number. */
   readonly keptMax?: number;
 }
 
 /**
- * Takes the counts of end users out of Redis whose spans are over, and those of accounts with very
- * many end users whatever their spans, once Postgres has all of their charges. The next call of an
+ * Takes the counts of end users out of Redis whose spans are over, and those that an account has
+ * beyond a number whatever their spans, once Postgres has all of their charges. The next call of an
  * end user loads its counts again. Returns how many were taken out.
  */
 export async function forgetEndUsers(deps: EndUserExpiryDeps): Promise<number> {
@@ -182,47 +184,57 @@ export async function forgetEndUsers(deps: EndUserExpiryDeps): Promise<number> {
 }
 
 async function forgetOf(deps: EndUserExpiryDeps, account: EndUserAccount): Promise<number> {
-  const { redis, keptMax = END_USERS_KEPT_MAX } = deps;
+  const { redis, sleep, keptMax = END_USERS_KEPT_MAX } = deps;
   const { budgets: key } = accountKeys(account.accountId, account.bucket);
-  const isCrowded = (await redis.hlen(key)) > keptMax;
-  let forgotten = 0;
+  let [kept, forgotten] = [0, 0];
   for (let cursor = "0"; ; ) {
     const [next, flat] = await redis.hscanBuffer(key, cursor, "COUNT", SCAN_COUNT);
-    forgotten += await forgetPage(deps, account, { records: recordsIn(flat), isCrowded });
+    const page = await forgetPage(deps, account, {
+      records: recordsIn(flat),
+      room: keptMax - kept,
+    });
+    kept += page.kept;
+    forgotten += page.forgotten;
     cursor = next.toString();
     if (cursor === "0") return forgotten;
+    if (page.forgotten > 0) await sleep(FORGET_PAUSE_MS);
   }
 }
 
 interface Page {
   readonly records: ReadonlyMap<number, BudgetRecord>;
-  /** True if even spans that go on must leave. */
-  readonly isCrowded: boolean;
+  /** How many more spans that go on may stay. */
+  readonly room: number;
 }
 
 async function forgetPage(
   { database, scripts, now }: EndUserExpiryDeps,
   { accountId, account, bucket }: EndUserAccount,
-  { records, isCrowded }: Page,
-): Promise<number> {
-  if (records.size === 0) return 0;
-  const logged = await readLoggedEndUsers(database, account, [...records.keys()]);
+  { records, room }: Page,
+): Promise<{ readonly kept: number; readonly forgotten: number }> {
+  const named = [...records].map(([number, record]) => ({ ...record, number }));
+  if (named.length === 0) return { kept: 0, forgotten: 0 };
+  const logged = await readLoggedEndUsers(database, account, named);
   const nowMs = now() - SPAN_KEPT_MS;
-  const budgets: SpentBudget[] = [];
+  const [over, lasting]: [SpentBudget[], SpentBudget[]] = [[], []];
   for (const one of logged) {
     const record = records.get(one.number);
-    if (record === undefined || !(isCrowded || isOver(one, record, nowMs))) continue;
+    if (record === undefined) continue;
     const { startMs, previousStartMs } = record;
     const [spent, previousSpent] = [spentIn(one, startMs), spentIn(one, previousStartMs)];
-    budgets.push({ number: one.number, accountId, startMs, spent, previousSpent });
+    const budget = { number: one.number, accountId, startMs, spent, previousSpent };
+    (isOver(one, record, nowMs) ? over : lasting).push(budget);
   }
-  if (budgets.length === 0) return 0;
+  const budgets = [...over, ...lasting.slice(Math.max(0, room))];
+  if (budgets.length === 0) return { kept: lasting.length, forgotten: 0 };
   const isForgotten = await scripts.run(forgetBudgets, { bucket, budgets });
-  return isForgotten.filter(Boolean).length;
+  const forgotten = isForgotten.filter(Boolean).length;
+  return { kept: over.length + lasting.length - forgotten, forgotten };
 }
 
-/** True for a budget whose span is over, and for one that counted nothing. */
+/** True for a budget whose span is over, for one that counted nothing, and for a removed one. */
 function isOver({ span }: LoggedEndUser, { startMs }: BudgetRecord, nowMs: number): boolean {
+  if (span === null) return true;
   const end = startMs < 0 ? nowMs : spanEnd(span, startMs);
   return end !== null && end <= nowMs;
 }

@@ -148,7 +148,10 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     },
     "end-users": {
       everyMs: 600_000,
-      run: () => forgetEndUsers({ database, redis: scripts.redis, scripts, now, log }),
+      run: () => {
+        const { redis } = scripts;
+        return forgetEndUsers({ database, redis, scripts, now, sleep: Bun.sleep, log });
+      },
     },
     "end-user-retention": {
       everyMs: 3_600_000,

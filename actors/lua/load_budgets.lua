@@ -1,17 +1,19 @@
 -- Puts budgets into Redis that are not there, as Postgres has them: after a rebuild or an eviction,
 -- or because they are new. They have no valid holds. Asks to read Postgres again if a wallet was
--- evicted in this bucket meanwhile: the read rows may be out of date.
+-- evicted in this bucket meanwhile, or budgets of this account were forgotten: the read rows may
+-- be out of date.
 --
--- KEYS  1 bucket  2 wallet  3 budgets
--- ARGV  1 packed: epoch, evictions
+-- KEYS  1 bucket  2 wallet  3 budgets  4 how often budgets of the account were forgotten
+-- ARGV  1 packed: epoch, evictions, how often
 --       2.. of each budget: number, packed: newest span's begin or -1, spent, the same of the one
 --       before
 -- Reply { 'ok' }  { 'again' } read Postgres again  { 'recover' }  { 'hydrate' }
 
-local epoch, evictions = unpack_record('<dd', ARGV[1])
+local epoch, evictions, times = unpack_record('<ddd', ARGV[1])
 local bucket = read_bucket(KEYS[1])
 if not bucket then return { 'recover' } end
 if bucket.epoch ~= epoch or bucket.evictions ~= evictions then return { 'again' } end
+if tonumber(redis_call('GET', KEYS[4]) or 0) ~= times then return { 'again' } end
 if not read_wallet(KEYS[2], epoch) then return { 'hydrate' } end
 for i = 2, #ARGV, 2 do
   if not parse_budget(redis_call('HGET', KEYS[3], ARGV[i]), epoch) then

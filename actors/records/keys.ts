@@ -24,6 +24,8 @@ export interface AccountKeys extends BucketKeys {
   readonly document: string;
   /** A hash: budgets by their numbers. */
   readonly budgets: string;
+  /** Counts how often budgets were forgotten, so that no older reading of them is stored. */
+  readonly forgotten: string;
   /** Says that Redis has all markers of the account. */
   readonly marked: string;
   /** The results of `callKeys`, by API key. */
@@ -59,6 +61,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
     wallet: `${tag}:account:${accountId}`,
     document: `${tag}:document:${accountId}`,
     budgets: `${tag}:budgets:${accountId}`,
+    forgotten: `${tag}:forgotten:${accountId}`,
     marked: `${tag}:marked:${accountId}`,
     calls: new Map(),
   };

@@ -146,6 +146,8 @@ export interface BudgetSpans {
 export interface LoadBudgetsArgs extends OfAccount {
   readonly epoch: number;
   readonly evictions: number;
+  /** How often budgets of the account were forgotten, before Postgres was read. */
+  readonly forgotten: number;
   readonly budgets: readonly BudgetSpans[];
 }
 
@@ -153,9 +155,9 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
   name: "load_budgets",
   lua: loadBudgetsLua,
   flags: ["allow-oom"],
-  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.budgets],
-  args: ({ epoch, evictions, budgets }) => [
-    pack(epoch, evictions),
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.budgets, keys.forgotten],
+  args: ({ epoch, evictions, forgotten, budgets }) => [
+    pack(epoch, evictions, forgotten),
     ...budgets.flatMap((b): Argument[] => [
       `${b.number}`,
       pack(b.startMs, toDouble(b.spent), b.previousStartMs, toDouble(b.previousSpent)),
@@ -191,7 +193,10 @@ export const forgetBudgets: Script<ForgetBudgetsArgs, readonly boolean[]> = {
   flags: ["allow-oom"],
   keys: ({ bucket, budgets }) => [
     bucketKeys(bucket).bucket,
-    ...budgets.map(({ accountId }) => accountKeys(accountId, bucket).budgets),
+    ...budgets.flatMap(({ accountId }) => {
+      const keys = accountKeys(accountId, bucket);
+      return [keys.budgets, keys.forgotten];
+    }),
   ],
   args: ({ budgets }) =>
     budgets.map(({ number, startMs, spent, previousSpent }) =>

@@ -199,33 +199,60 @@ export async function accountsWithEndUsers({ db }: Database): Promise<readonly E
     .orderBy(asc(account));
 }
 
+/** A budget as Redis has it: its number, and the begins of its last two spans. */
+export interface KeptBudget {
+  readonly number: number;
+  readonly startMs: number;
+  readonly previousStartMs: number;
+}
+
 /** A budget that counts one end user, and its charges that Postgres has, by begin of the span. */
 export interface LoggedEndUser {
   readonly number: number;
-  readonly span: Span;
+  /** Null for a budget that was removed: no call names it again. */
+  readonly span: Span | null;
+  /** Those of the spans that Redis has. */
   readonly spans: ReadonlyMap<number, NanoUsd>;
 }
 
-/** The numbers, among these, of budgets that count an end user. */
+/**
+ * The budgets, among these, that count an end user, and those whose number no table has any more:
+ * such a number was of an end user who has been deleted.
+ */
 export async function readLoggedEndUsers(
   { db }: Database,
   account: number,
-  numbers: readonly number[],
+  kept: readonly KeptBudget[],
 ): Promise<readonly LoggedEndUser[]> {
-  const rows = await db.execute<{ number: string; span: Span; spans: Record<string, string> }>(sql`
-    SELECT named.number::text, coalesce(own.span, each.span) AS span,
+  const numbers = arrayText(kept.map(({ number }) => number));
+  const starts = arrayText(kept.map(({ startMs }) => startMs));
+  const previous = arrayText(kept.map(({ previousStartMs }) => previousStartMs));
+  const rows = await db.execute<LoggedRow>(sql`
+    SELECT kept.number::text,
+      CASE WHEN own.removed_at IS NULL AND each.removed_at IS NULL
+        THEN coalesce(own.span, each.span) END AS span,
       coalesce((SELECT jsonb_object_agg(s.start::text, s.spent::text) FROM budget_spend s
-        WHERE s.account = ${account} AND s.budget = named.number), '{}') AS spans
-    FROM unnest(${arrayText(numbers)}::text::bigint[]) AS named (number)
-    LEFT JOIN end_user_budgets own
-      ON own.number = named.number AND own.end_user IS NOT NULL
-    LEFT JOIN end_user_counts counted ON counted.number = named.number
+        WHERE s.account = ${account} AND s.budget = kept.number
+          AND s.start IN (kept.start, kept.previous)), '{}') AS spans
+    FROM unnest(${numbers}::text::bigint[], ${starts}::text::bigint[], ${previous}::text::bigint[])
+      AS kept (number, start, previous)
+    LEFT JOIN end_user_budgets own ON own.number = kept.number
+    LEFT JOIN end_user_counts counted ON counted.number = kept.number
     LEFT JOIN end_user_budgets each ON each.number = counted.budget
-    WHERE own.number IS NOT NULL OR each.number IS NOT NULL`);
+    WHERE own.end_user IS NOT NULL OR each.number IS NOT NULL
+      OR (own.number IS NULL
+        AND NOT EXISTS (SELECT FROM budgets b WHERE b.number = kept.number)
+        AND NOT EXISTS (SELECT FROM runs r WHERE r.number = kept.number))`);
   return rows.map(({ number, span, spans }) => {
     const amounts = Object.entries(spans).map(([start, spent]) => [Number(start), nano(spent)]);
     return { number: Number(number), span, spans: new Map(amounts as [number, NanoUsd][]) };
   });
+}
+
+interface LoggedRow extends Record<string, unknown> {
+  readonly number: string;
+  readonly span: Span | null;
+  readonly spans: Record<string, string>;
 }
 
 const DELETED_AT_ONCE = 1_000;

@@ -4,6 +4,7 @@
 import { budgetSuite } from "./budgets.ts";
 import { capSuite } from "./caps.ts";
 import { debtSuite } from "./debts.ts";
+import { endUserCountSuite } from "./end-user-counts.ts";
 import { endUserSuite } from "./end-users.ts";
 import { freeCreditSuite } from "./free-credit.ts";
 import { freeLotSuite } from "./free-lots.ts";
@@ -27,6 +28,7 @@ export function moneySuites(open: WorldFactory): void {
   budgetSuite(open);
   runSuite(open);
   endUserSuite(open);
+  endUserCountSuite(open);
   freeCreditSuite(open);
   freeLotSuite(open);
   holdSuite(open);

@@ -1,78 +1,22 @@
 // Tests budgets of end users: one count for each end user, exact with open holds, across processes,
-// the ends of spans and a rebuild, and of bounded size in Redis.
+// the ends of spans and a rebuild.
 
 import { describe, expect, test } from "bun:test";
-import type { Decision } from "../../../../actors/account.ts";
-import { endUserUses } from "../../../../src/accounts/end-users.ts";
-import type { Span } from "../../../../src/core/access/budgets.ts";
-import { EndUser } from "../../../../src/core/access/end-users.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/core/durations.ts";
-import { setEndUserBudget } from "../../../../src/store/accounts/end-user-budgets.ts";
-import { deleteOldEndUsers, forgetEndUsers } from "../../../../workers/eviction.ts";
-import { silent } from "../../../support/fakes/silent-log.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
-import {
-  type AccountTerms,
-  createTestKey,
-  type TestAccount,
-} from "../../../support/stores/accounts.ts";
+import { createTestKey } from "../../../support/stores/accounts.ts";
+import { ADA, BOB, endUserLab, verdictIn } from "../../../support/stores/end-user-lab.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { ask, DONE, openAccount, usd, WORLD_PEPPER } from "../../../support/stores/world.ts";
+import { ask, DONE, usd, WORLD_PEPPER } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
-
-const ADA = "ada@example.com";
-const BOB = "bob@example.com";
 
 export const endUserSuite = (open: WorldFactory): void =>
   describe("end users", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     const world = suiteWorld(() => open(clock.options));
 
-    const account = (more: AccountTerms = {}) =>
-      openAccount(world, {
-        createdAt: clock.daysAgo(100),
-        paid: "500",
-        paidAt: clock.daysAgo(90),
-        ...more,
-      });
-    const named = (
-      { row }: Pick<TestAccount, "row">,
-      id: string,
-      secrets: readonly [string, ...string[]] = [WORLD_PEPPER],
-    ) => new EndUser(id, { accountId: row.id, secrets });
-    const set = async (
-      mine: TestAccount,
-      span: Span,
-      amount: string | null,
-      { id, key = null }: { readonly id?: string; readonly key?: string | null } = {},
-    ) => {
-      const endUser = id === undefined ? null : named(mine, id);
-      const terms = { endUser, key, span, amount: amount === null ? null : usd(amount) };
-      await setEndUserBudget(world.database, mine.row.number, terms);
-      await mine.actor.configure();
-    };
-    const admit = (mine: TestAccount, amount: string, id = ADA) =>
-      mine.actor.admit(ask(mine.keyId, usd(amount), { endUser: named(mine, id) }));
-    const hold = async (mine: TestAccount, amount: string, id = ADA) => {
-      const decision = await admit(mine, amount, id);
-      if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-      return decision.hold;
-    };
-    const spend = async (mine: TestAccount, amount: string, id = ADA) => {
-      await (await hold(mine, amount, id)).settle(usd(amount), DONE);
-    };
-    const verdict = async (...asked: Parameters<typeof admit>) => verdictIn(await admit(...asked));
-    const readUse = (mine: TestAccount, id = ADA, key: string | null = null) => {
-      const { database, accounts: actors } = world;
-      return endUserUses({ database, actors }, mine.row, { endUser: named(mine, id), key });
-    };
-    const forget = async (keptMax?: number) => {
-      const { database, redis, accounts } = world;
-      const deps = { database, redis, scripts: accounts.scripts, now: () => clock.ms, log: silent };
-      return await forgetEndUsers({ ...deps, ...(keptMax !== undefined && { keptMax }) });
-    };
-    const kept = (mine: TestAccount) => world.redis.hlen(mine.actor.keys.budgets);
+    const lab = endUserLab(world, clock);
+    const { account, named, set, admit, hold, spend, verdict, readUse } = lab;
 
     test("a default budget binds each end user to the nano, and held amounts count", async () => {
       const mine = await account();
@@ -291,81 +235,6 @@ export const endUserSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("Redis forgets an end user after its span, once the ledger has all of it", async () => {
-      clock.set("2031-05-05T12:00:00.000Z");
-      const mine = await account();
-      await set(mine, "day", "3");
-      const open = await hold(mine, "1");
-      await spend(mine, "1", BOB);
-      await world.flush();
-      await forget();
-      expect(await kept(mine)).toBe(2);
-      clock.ms += DAY_MS;
-      await forget();
-      expect(await kept(mine)).toBe(1);
-      await open.settle(usd("0.5"), DONE);
-      await forget();
-      expect(await kept(mine)).toBe(1);
-      await world.flush();
-      await forget();
-      expect(await kept(mine)).toBe(0);
-      expect(await verdict(mine, "3.1")).toBe("end_user_budget_exceeded");
-      expect(await verdict(mine, "3")).toBe("admitted");
-      await expectSound(world, mine);
-    });
-
-    test("Redis forgets spans that go on where there are very many, and loses none", async () => {
-      clock.set("2031-05-07T12:00:00.000Z");
-      const mine = await account({ contract: "enterprise" });
-      await set(mine, "total", "3");
-      const ids = Array.from({ length: 30 }, (_, n) => `user-${n}`);
-      for (const id of ids) await spend(mine, "2", id);
-      const open = await hold(mine, "1", "user-7");
-      await world.flush();
-      await forget(ids.length);
-      expect(await kept(mine)).toBe(ids.length);
-      await forget(ids.length - 1);
-      expect(await kept(mine)).toBe(1);
-      expect(await verdict(mine, "1.1", "user-3")).toBe("end_user_budget_exceeded");
-      expect(await verdict(mine, "0.1", "user-7")).toBe("end_user_budget_exceeded");
-      expect(await verdict(mine, "1", "user-3")).toBe("admitted");
-      await open.release(DONE);
-      await expectSound(world, mine);
-    });
-
-    test("a key's and an account's own budgets are never forgotten with end users", async () => {
-      const mine = await account({ budgets: { day: "2" }, keyBudgets: { "5h": "9" } });
-      await set(mine, "5h", "1");
-      await spend(mine, "1");
-      await world.flush();
-      clock.ms += 2 * DAY_MS;
-      await forget(0);
-      expect(await kept(mine)).toBe(2);
-    });
-
-    test("rows of end users go 90 days after they were last seen, all time stays", async () => {
-      clock.set("2031-06-01T12:00:00.000Z");
-      const mine = await account();
-      await set(mine, "day", "3");
-      await set(mine, "total", "9");
-      await spend(mine, "2");
-      const { database } = world;
-      const seenDaysAgo = async (days: number) => {
-        await database.sql`UPDATE end_user_counts SET
-          seen_at = ${new Date(clock.ms - days * DAY_MS).toISOString()}`;
-        await deleteOldEndUsers({ database, now: () => clock.ms });
-        const rows = await database.sql`SELECT b.span FROM end_user_counts c
-          JOIN end_user_budgets b ON b.number = c.budget WHERE b.account = ${mine.row.number}`;
-        return rows.map(({ span }) => span).toSorted();
-      };
-      expect(await seenDaysAgo(90)).toEqual(["day", "total"]);
-      expect(await seenDaysAgo(91)).toEqual(["total"]);
-      clock.ms += HOUR_MS + MINUTE_MS;
-      expect(await verdict(mine, "7.1")).toBe("end_user_budget_exceeded");
-      expect(await verdict(mine, "1")).toBe("admitted");
-      await expectSound(world, mine);
-    });
-
     test("an end user keeps its count and its own budget when the secret is replaced", async () => {
       const mine = await account();
       await set(mine, "day", "3");
@@ -423,7 +292,3 @@ export const endUserSuite = (open: WorldFactory): void =>
       expect((await quote("1")).spendable).toBe(usd("1"));
     });
   });
-
-function verdictIn(decision: Decision): string {
-  return decision.verdict === "refused" ? decision.error.code : decision.verdict;
-}
