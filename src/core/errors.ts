@@ -191,7 +191,7 @@ export const ERRORS = {
     type: "insufficient_quota",
     when: "the time of the run is over; nothing is charged, and it can get more time",
   },
-  // Mail has a code and a status of its own (D-755).
+  // Mail has a code and a status of its own (D-754).
   idempotency_key_mismatch: {
     status: 422,
     type: "invalid_request_error",

@@ -1,5 +1,5 @@
 // The languages in which people read pages and mails, and the choice among them: a person's choice
-// in a page before the languages of the browser (D-817).
+// in a page before the languages of the browser (D-819).
 
 interface LanguageRow {
   /** The name of the language in the language itself. */

@@ -25,7 +25,7 @@ const PROOF = { perHour: 3, bringsProof: true } as const;
 /**
  * The mails that people without a password sign in with. Attempts are counted first, in windows:
  * two of strangers' fall into some hours, and browsers that signed in before have their own
- * (D-501).
+ * (D-503).
  */
 const SIGN_IN_PROOF = { perHour: 30, bringsProof: true } as const;
 const NEWS = { perHour: null, bringsProof: false } as const;

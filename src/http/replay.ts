@@ -1,6 +1,6 @@
 // Answers repeats of a call with an idempotency key from the answers that this process keeps. A
 // repeat passes the same checks as every call of its key, counts in the window, and costs nothing,
-// as its headers say (D-755).
+// as its headers say (D-754).
 
 import { takeHold } from "../calls/admission.ts";
 import { type Call, NO_COST, outcomeOf } from "../calls/call.ts";

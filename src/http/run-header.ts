@@ -1,5 +1,5 @@
 // The header by which a caller gives several calls one budget (docs/runs.md). A header of the
-// caller's own client, which says the same for each session, can stand in for it (D-789).
+// caller's own client, which says the same for each session, can stand in for it (D-788).
 
 import {
   type NamedRun,

@@ -51,7 +51,7 @@ const CODE_MS = CODE_SECONDS * 1_000;
 /** A browser that signed in is known for this long, from its first sign-in on. */
 const KNOWN_MS = 180 * 24 * HOUR * MINUTE_MS;
 
-/** Mails with a proof that signs in, which strangers can ask for (D-501). */
+/** Mails with a proof that signs in, which strangers can ask for (D-503). */
 const PROOF_MAILS = {
   address: { limit: 20, minutes: HOUR },
   inboxFromAddress: { limit: 3, minutes: HOUR },

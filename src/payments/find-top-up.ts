@@ -1,6 +1,6 @@
 // Finds the top-up that a payment of the provider is for. Anybody with access to the provider can
 // change the metadata of a payment, so our own rows decide; metadata counts only where no row
-// contradicts it (D-589).
+// contradicts it (D-200).
 
 import type { TopUp } from "../store/payments/top-ups.ts";
 import type { ProviderPayment } from "./provider.ts";

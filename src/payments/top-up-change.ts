@@ -105,7 +105,7 @@ function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): st
 
 /**
  * Only an automatic top-up is tried again. While an attempt is running or due, only its own answer
- * counts (D-508). Any report of a pending payment's failure makes it fail.
+ * counts (D-507). Any report of a pending payment's failure makes it fail.
  */
 function failed(
   { kind, attempts, nextAttemptAt }: TopUp,

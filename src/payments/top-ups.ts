@@ -85,7 +85,7 @@ export async function chargeCard(
 
 /**
  * `chargeCard` for a payer who waits: after a failure once the order is stored, the reply has the
- * top-up as it is, open (D-508). A worker asks again, and the card is charged once.
+ * top-up as it is, open (D-507). A worker asks again, and the card is charged once.
  * @throws AdministrationError
  */
 export async function orderCharge(

@@ -1,4 +1,4 @@
-// Recognises replies with status 200 that report a failure (D-608). Such a reply must not look like
+// Recognises replies with status 200 that report a failure (D-656). Such a reply must not look like
 // "nothing found".
 
 import { isObject } from "../core/text/json.ts";

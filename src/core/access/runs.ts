@@ -12,7 +12,7 @@ export const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const RUN_NAME_RULE =
   "must be 1 to 64 letters, digits, '.', '_' or '-', and begin with a letter or digit";
 
-/** The most runs of an account that have not ended (D-789). */
+/** The most runs of an account that have not ended (D-788). */
 export const OPEN_RUNS_MAX = 1_000;
 
 /** The bounds of a run's time, in seconds. */

@@ -1,4 +1,4 @@
-// The one colour that a brand sets (D-761), for light pages and for dark ones, and its contrast
+// The one colour that a brand sets (D-760), for light pages and for dark ones, and its contrast
 // with the colours beside it, as WCAG 2.2 computes contrasts (1.4.3).
 
 /** `#rrggbb`. */

@@ -1,6 +1,6 @@
 // Reads the logo of a brand: an SVG picture of shapes and colours alone. A list names all that may
 // be in the picture; everything else is refused by its name. The served picture is written anew
-// from the parsed one, so no reader can find more in it than this one (D-761).
+// from the parsed one, so no reader can find more in it than this one (D-760).
 
 import { escapeHtml } from "../text/html.ts";
 

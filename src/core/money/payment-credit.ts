@@ -1,6 +1,6 @@
 // Computes the credit of a payment that is still valid (docs/money.md). Refunds and disputes set a
 // target: the amount of the payment that is taken back by now. The operation is the difference to
-// the last target, so the order and number of events never change the sum (D-101).
+// the last target, so the order and number of events never change the sum (D-200).
 
 import { add, min, type NanoUsd, proportionDown, proportionUp, subtract, ZERO } from "./money.ts";
 

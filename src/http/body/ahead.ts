@@ -1,7 +1,7 @@
 // Refuses a call before its body is read: for its key, account, address, scope, tier, window or a
 // pause. Small bodies arrive at once, and the account is asked when they are read. Before a large
 // body is read, or while a body is slow to come, the account is asked ahead: a refusal then leaves
-// the body unread (D-558).
+// the body unread (D-512).
 
 import type { CallTerms } from "../../../actors/account.ts";
 import { countAhead } from "../../calls/admission.ts";

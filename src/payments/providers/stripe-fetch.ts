@@ -17,7 +17,7 @@ async function checkedFetch(
   init?: BunFetchRequestInit,
 ): Promise<Response> {
   // A redirect would take the key with it. A connection that was used before could bring a
-  // second answer to another payment's request (D-566).
+  // second answer to another payment's request (D-481).
   const response = await fetch(url, { ...init, redirect: "error", keepalive: false });
   const { status, headers, ok } = response;
   const text = await response.text();

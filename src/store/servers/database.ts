@@ -65,7 +65,7 @@ const END = { timeout: 5 } as const;
  */
 const RECONNECT_SECONDS_MAX = 0.5;
 /**
- * The settings of our sessions, whatever the server, the database or the role has (D-520): drizzle
+ * The settings of our sessions, whatever the server, the database or the role has (D-467): drizzle
  * makes a Date of the text of Postgres. The values are spelled as Postgres spells them, because
  * PgBouncer sets a value that differs again before each statement.
  */
@@ -100,7 +100,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
     // settings that belong to a session. PgBouncer 1.18 gives a connection away after the first of
     // two statements, although the second is half sent: another client then gets its answer. So one
-    // connection has one statement at a time (D-520).
+    // connection has one statement at a time (D-467).
     ...(isPooled
       ? { prepare: false, max_pipeline: 0, connection: DATES }
       : { connection: { ...DATES, ...DIRECT, ...sessionLimits(timeoutMs, abandonedMs) } }),

@@ -78,7 +78,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
   idleUntilMs = 0;
   /**
    * Only requests of this account use the connection. A server that answers a request twice could
-   * otherwise give the second answer to another account, unnoticed (D-566).
+   * otherwise give the second answer to another account, unnoticed (D-481).
    */
   readonly account: string;
 

@@ -170,7 +170,7 @@ function wireOf(account: TestAccount, body: object): string {
   ].join("\r\n");
 }
 
-// Bun closes a connection on which a request comes before the previous one's answer (D-444).
+// Bun closes a connection on which a request comes before the previous one's answer (D-442).
 describe("two calls on a connection, the second before the first has its answer,", () => {
   const connectTo = () => {
     const socket = connect(Number(new URL(api.parts.url).port), "127.0.0.1");

@@ -63,7 +63,7 @@ function toPart(part: UserPart, at: string): ContentPart {
 
 /**
  * A message of the assistant may contain only tool calls, or be empty. A refusal is forwarded as
- * text, because not every compatible server knows the field `refusal` (D-676).
+ * text, because not every compatible server knows the field `refusal` (D-677).
  */
 function toAssistant(fields: AssistantFields): ChatMessage {
   const { content, refusal, tool_calls: calls, reasoning_content } = fields;

@@ -24,7 +24,7 @@ type PromptForm = Pick<SdkForm, "extraName" | "metadata" | "optionsName" | "take
 
 /**
  * The prompt of these messages. Where a form takes system messages only at the beginning, later
- * ones are moved there, as the providers' own compatible endpoints do (D-676).
+ * ones are moved there, as the providers' own compatible endpoints do (D-677).
  */
 export function toPrompt(
   messages: readonly ChatMessage[],

@@ -104,7 +104,7 @@ export class SseReader {
   }
 
   #field(text: string, start: number, end: number): void {
-    // Only `data` is needed, and errors (D-608); `id`, `retry` and comments are ignored.
+    // Only `data` is needed, and errors (D-656); `id`, `retry` and comments are ignored.
     if (!text.startsWith("data", start)) {
       this.#otherField(text.slice(start, end));
       return;
