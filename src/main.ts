@@ -172,7 +172,7 @@ async function consoleOf(
   { board, configuration, services, log }: Omit<Providers, "close"> & { log: Log },
 ): Promise<AppDeps["console"]> {
   if (config.console === null) return null;
-  // It loads better-auth, which takes a fifth of a second; many processes serve no console.
+  // The module loads better-auth, which takes a fifth of a second; many processes serve no console.
   const { openPeople } = await import("./console/people/open-people.ts");
   const { mail, payments, secrets } = config;
   const brand = () => services.catalogue().brand;

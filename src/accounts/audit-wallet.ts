@@ -165,9 +165,9 @@ function checkBalances(
 }
 
 /**
- * Checks what each end of free credit before the last one leaves to calls. Those that began after
- * the end have spent and hold some of it; a wallet that was rebuilt meanwhile does not know what
- * they spent.
+ * Checks the amount that each end of free credit before the last one leaves to calls. Calls that
+ * began after the end have spent and hold a part of it; a wallet that was rebuilt meanwhile has
+ * lost the amount that these calls spent.
  */
 function checkLots(
   replay: LedgerReplay,

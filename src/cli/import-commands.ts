@@ -200,7 +200,8 @@ async function runInto({ administration, database }: Stores, terms: Terms, plan:
   await using file = await openKeyFile(join(folder, "keys.csv"), await importedKeys(database));
   const notes = [...plan.notes];
   await using written = new AsyncDisposableStack();
-  // After a failure too: the notes say what the accounts that are here lack.
+  // The notes are written after a failure too, because they list the faults of the accounts that
+  // were made.
   written.defer(() =>
     replace(join(folder, "notes.txt"), notes.map((note) => `${note}\n`).join("")),
   );

@@ -4,7 +4,7 @@
 interface LanguageRow {
   /** The name of the language in the language itself. */
   readonly name: string;
-  /** By which numbers, dates and amounts are written. */
+  /** The locale by which numbers, dates and amounts are written. */
   readonly locale: string;
 }
 

@@ -167,7 +167,8 @@ function passwords({ mails, people, compared, onPasswordReset, passwords: hashes
     disableSignUp: true,
     requireEmailVerification: true,
     minPasswordLength: FORM_FIELDS.newPassword.charactersMin,
-    // It counts UTF-16 units, of which a character has up to two; our schemas count characters.
+    // better-auth counts UTF-16 units, of which a character has up to two; our schemas count
+    // characters.
     maxPasswordLength: 2 * FORM_FIELDS.newPassword.charactersMax,
     resetPasswordTokenExpiresIn: RESET_SECONDS,
     revokeSessionsOnPasswordReset: true,

@@ -84,7 +84,7 @@ function serverOf(exchange: Exchange): ToolServer {
       const message = `There is no tool '${name}'; tools/list has those that exist`;
       return toolError({ code: "not_found", message }, {});
     }
-    // Asked once for a call: a client that comes back, and still has no credit, is refused.
+    // The client is asked once for a call: a client that comes back without credit is refused.
     const opensPages =
       server.getClientCapabilities()?.elicitation?.url !== undefined &&
       context.mcpReq.inputResponses === undefined;

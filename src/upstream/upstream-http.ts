@@ -98,7 +98,7 @@ async function readResponse<T>(
     response = await sent;
     return await read(response);
   } catch (error) {
-    // Otherwise the response's connection would stay open.
+    // The body is discarded, because the response's connection would stay open otherwise.
     if (response !== null) await giveUpBody(response);
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;

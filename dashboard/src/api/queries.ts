@@ -44,7 +44,8 @@ function mayRetry(count: number, error: Error): boolean {
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // Else a query without a network waits in silence, and old figures stand below new filters.
+      // By default a query without a network waits in silence, and old figures stand below new
+      // filters.
       networkMode: "always",
       refetchOnReconnect: true,
       staleTime: FRESH_MS,

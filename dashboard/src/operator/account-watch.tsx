@@ -1,4 +1,4 @@
-// The tab of what goes wrong at an account: keys that spend fast, and webhooks that fail.
+// The tab of problems of an account: keys that spend fast, and webhooks that fail.
 
 import { useQuery } from "@tanstack/react-query";
 import type { AccountWebhooksReply } from "../../../src/operator/account-webhooks.ts";

@@ -103,7 +103,7 @@ function plainUsd(text: string): string {
 
 interface ActButtonProps extends Omit<ActProps, "close"> {
   readonly small?: boolean;
-  /** Said after the name of the button to readers of the screen. */
+  /** Screen readers add this text to the name of the button. */
   readonly of?: string;
 }
 

@@ -116,7 +116,7 @@ function Lasting({ alarm, account }: { readonly alarm: Alarm; readonly account: 
   );
 }
 
-/** What a rule does to a key, and until when. */
+/** The measure of a rule against a key, and the end of the measure. */
 export function lastingText({ action, key, ends_at: end }: Alarm): string {
   const words = t.work.burn;
   const until = end === null ? "" : dayTime(end);

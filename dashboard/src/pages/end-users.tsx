@@ -1,5 +1,5 @@
-// The budgets of an account's end users: those of each one, the dialog that sets one, and what a
-// single end user has spent.
+// The budgets of an account's end users: the default budgets, the dialog that sets a budget, and
+// the spending of a single end user.
 
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

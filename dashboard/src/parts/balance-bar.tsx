@@ -90,7 +90,10 @@ function labelOf(balance: BalanceFigures, part: Part): string {
   return t.balance.freeUntil(shortDay(balance.free_expires_at));
 }
 
-/** The figure that matters: what can be spent now, the bar below it, and what limits it. */
+/**
+ * The most important figure: the amount that can be spent now, the bar below it, and the limit that
+ * decides it.
+ */
 export function Spendable({ balance }: { readonly balance: BalanceFigures }) {
   const { spendable_limit: limit } = balance;
   return (

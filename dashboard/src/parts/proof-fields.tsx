@@ -27,7 +27,7 @@ export function useProof() {
 }
 
 interface ProofFieldsProps {
-  /** Given the proof, or null as long as it is not complete. */
+  /** Called with the proof, or with null while the proof is not complete. */
   readonly change: (proof: Proof | null) => void;
 }
 

@@ -41,7 +41,7 @@ function LanguageItems() {
 }
 
 interface PersonMenuProps {
-  /** Its first items. */
+  /** The first items of the menu. */
   readonly children: ReactNode;
 }
 

@@ -325,7 +325,7 @@ interface BudgetWindow {
   readonly most: NanoUsd;
   /** Less than the most if the spending so far counts here. */
   readonly left: NanoUsd;
-  /** Null for one that does not renew. */
+  /** Null for a budget that does not renew. */
   readonly period: string | null;
 }
 

@@ -45,7 +45,7 @@ export function spanOf(period: string | null): {
   return { span: seconds <= MONTH_SECONDS ? "month" : "total", isSame: false };
 }
 
-/** When a key ends that ended then in the other product; null for never. */
+/** The end of a key that ends at this time in the other product; null for never. */
 export function endOf(expiresMs: number): Date | null {
   // A time beyond the range of Date is NaN.
   return expiresMs < FAR_MS ? new Date(expiresMs) : null;

@@ -66,7 +66,7 @@ export async function previewImport(
   return counts;
 }
 
-/** Executes the plan, and returns what it did. @throws ImportedMeanwhile */
+/** Executes the plan, and returns the outcome. @throws ImportedMeanwhile */
 export async function runImport(
   deps: ImportDeps,
   plan: ImportPlan,

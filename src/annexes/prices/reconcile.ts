@@ -33,7 +33,7 @@ export interface Reconciliation {
 }
 
 export interface ReconcileTerms {
-  /** Such as `2026-11`. */
+  /** The month, such as `2026-11`. */
   readonly month: string;
   /** The difference up to which two figures agree, in hundredths of a percent of the provider's. */
   readonly toleranceBasisPoints: bigint;

@@ -46,7 +46,8 @@ export class ScratchAccount {
     stores.warn(`Scratch account ${id}: if the drill is killed, close it with`);
     stores.warn(`  farebox account close ${id}`);
     try {
-      // Its limits of requests and open calls let the race be one.
+      // The limits of requests and open calls are so high that the calls of the race run in
+      // parallel.
       await changeAccount(deps, id, { kind: "contract", contract: "enterprise" });
       const { id: keyId, key: secret } = await createKey(deps, id, {
         name: MARK,

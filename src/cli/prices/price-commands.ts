@@ -112,7 +112,7 @@ export const priceCommands: readonly Command[] = [check, importPrices];
 
 interface Sources {
   readonly files: readonly string[];
-  /** Null: all. */
+  /** Null for all. */
   readonly names: readonly string[] | null;
 }
 

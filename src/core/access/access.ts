@@ -87,7 +87,7 @@ export interface StoredDocument {
   /** Only while an automatic top-up is enabled. */
   readonly auto_top_up?: { readonly amount: string; readonly threshold: string };
   readonly keys: readonly StoredKey[];
-  /** Those of the account; only where there are any. */
+  /** The budgets of the account; left out without any. */
   readonly budgets?: readonly StoredBudget[];
   readonly end_users?: readonly StoredBudget<"end_user">[];
   /** Only where an end user has a budget of its own. */

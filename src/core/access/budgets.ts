@@ -49,7 +49,7 @@ export interface BudgetRef {
 
 /** A budget that counts an open call. */
 export interface HeldBudget extends BudgetRef {
-  /** Its amount when the call was admitted. */
+  /** The amount of the budget when the call was admitted. */
   readonly amount: NanoUsd;
 }
 
@@ -90,7 +90,7 @@ export function budgetRefsText(refs: readonly BudgetRef[]): string {
 
 const SPAN_MS = { "5h": 5 * HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const;
 
-/** When a span that began then ends, ms; null if it never does. */
+/** The end, in ms, of a span that began at this time; null for a span without an end. */
 export function spanEnd(span: Span, startMs: number): number | null {
   if (span === "total") return null;
   return span === "month" ? nextMonthMs(startMs) : startMs + SPAN_MS[span];

@@ -46,7 +46,7 @@ export interface BurnTerms {
   readonly minutes: number | null;
 }
 
-/** What is wrong with the terms of a rule, and the field that says it. */
+/** A fault in the terms of a rule, and the field that has the fault. */
 export interface BurnProblem {
   readonly field: "above_usd" | "requests_per_minute" | "minutes";
   readonly must: string;

@@ -1,5 +1,5 @@
-// Defines the end users of a customer's application, each with budgets of its own. What a call says
-// of its end user is kept only as a keyed digest (D-947).
+// Defines the end users of a customer's application, each with budgets of its own. The id of an end
+// user is kept only as a keyed digest (D-947).
 
 import type { SecretList } from "../secrets.ts";
 import type { Budget } from "./budgets.ts";
@@ -28,7 +28,10 @@ export class EndUser {
     this.#secrets = of.secrets;
   }
 
-  /** Its digests, that of the current secret first. Made when they are first needed. */
+  /**
+   * The digests of the end user, that of the current secret first. They are made when they are
+   * first needed.
+   */
   get digests(): readonly [current: string, ...earlier: string[]] {
     const [current, ...earlier] = this.#digests ?? this.#secrets.map((one) => this.#digestBy(one));
     const digests = [current ?? "", ...earlier] as const;

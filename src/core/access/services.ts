@@ -25,7 +25,10 @@ interface ServiceRow {
   readonly hasForm: boolean;
   /** True if the receipt of a call has price lines. */
   readonly hasPriceLines: boolean;
-  /** Its category and subcategory in FOCUS exports, which that specification lists. */
+  /**
+   * The category and subcategory of the service in FOCUS exports, by the lists of that
+   * specification.
+   */
   readonly focus: readonly [string, string];
 }
 
@@ -89,7 +92,7 @@ export type ServicesWith<Field extends "hasForm" | "hasPriceLines"> = {
 }[ServiceName];
 /** The scope that opens a service (SPEC 5.3). */
 export type Scope = Services[ServiceName]["scope"];
-/** Each must be a row of the error table. */
+/** Each code must be a row of the error table. */
 export type UnavailableCode = Services[ServiceName]["unavailable"];
 /** An operator can pause a whole service, or one model. */
 export type PauseTarget = ServiceName | `model:${string}`;

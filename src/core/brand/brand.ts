@@ -20,11 +20,11 @@ export interface Brand {
   readonly about: string;
   /** The sender of mails. */
   readonly senderName: string;
-  /** Null for our own mark in the accent. */
+  /** The logo; null for our own mark in the accent colour. */
   readonly logo: Logo | null;
   readonly accent: Accent;
   readonly supportEmail: string | null;
-  /** Those of pages and mails; the first one for whoever asks for none of them. */
+  /** The languages of pages and mails; the first one is for people who ask for none of them. */
   readonly languages: OfferedLanguages;
   /** Terms, privacy and imprint first, as far as they are given. */
   readonly links: readonly BrandLink[];

@@ -8,7 +8,10 @@ import { type NanoUsd, nano, ZERO } from "./money.ts";
 /** An end of free credit that is not the last one. */
 export interface FreeEnd {
   readonly atMs: number;
-  /** What calls that begin after it may use, in nano-USD; below zero only after a clock jumped. */
+  /**
+   * The amount, in nano-USD, that is left to calls that begin after this end; below zero only after
+   * a clock jumped.
+   */
   readonly later: bigint;
 }
 
@@ -29,7 +32,7 @@ export interface FreeGrant {
   readonly createdAtMs: number;
 }
 
-/** What the wallet had when a grant was applied. */
+/** The free balance of the wallet when a grant was applied. */
 export interface BeforeGrant {
   /** The free balance before it, with what calls held. */
   readonly owned: bigint;
@@ -39,7 +42,7 @@ export interface BeforeGrant {
 /** A part of the free credit that ends at one time. */
 export interface FreeLot {
   readonly amount: NanoUsd;
-  /** Null if it never ends. */
+  /** The end of the credit; null if it never ends. */
   readonly endsAtMs: number | null;
 }
 
@@ -89,7 +92,10 @@ export function withCharge(ends: FreeEnds, admittedMs: number, charged: bigint):
   return { ...ends, earlier };
 }
 
-/** What the ends up to a time leave to calls; null if none of the earlier ones is over by then. */
+/**
+ * The amount that the ends up to a time leave to calls; null if no earlier end has passed by that
+ * time.
+ */
 export function laterThan({ earlier }: FreeEnds, timeMs: number): bigint | null {
   const over = earlier.filter(({ atMs }) => atMs <= timeMs).map(({ later }) => later);
   if (over.length === 0) return null;
@@ -117,7 +123,9 @@ export function freeLots(ends: FreeEnds, available: NanoUsd, nowMs: number): Fre
   return lots;
 }
 
-/** When the first lot ends that something is left of; without any, the last end; null for never. */
+/**
+ * The end of the first lot of which something is left; without any, the last end; null for never.
+ */
 export function nextFreeEnd(ends: FreeEnds, available: NanoUsd, nowMs: number): number | null {
   return freeLots(ends, available, nowMs)[0]?.endsAtMs ?? (ends.lastMs || null);
 }

@@ -82,7 +82,7 @@ export interface TokenUsage {
 }
 
 type CommonPart = "uncached" | "cacheRead" | "text";
-/** Made by `usageOf` only, so that no part of the totals is below zero. */
+/** Only `usageOf` makes such a usage, so that no part of the totals is below zero. */
 export type MoreParts = Readonly<Partial<Record<Exclude<Part, CommonPart>, number>>>;
 
 export const CACHE_WRITES = [

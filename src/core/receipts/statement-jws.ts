@@ -16,7 +16,7 @@ export interface StatementClaims {
   readonly iss: string;
   /** The account. */
   readonly sub: string;
-  /** When it was issued, in Unix seconds. */
+  /** When the statement was issued, in Unix seconds. */
   readonly iat: number;
   readonly statement: {
     /** A UTC month, such as 2026-11. */
@@ -27,7 +27,9 @@ export interface StatementClaims {
     /** False while the month runs. */
     readonly is_over: boolean;
     readonly opening: StatedBalances;
-    /** What changed the balances; these amounts lead from the opening to the closing. */
+    /**
+     * The changes of the balances; these amounts lead from the opening balance to the closing one.
+     */
     readonly entries: readonly {
       readonly kind: string;
       readonly count: number;
@@ -42,7 +44,7 @@ export interface StatementClaims {
       readonly paid_usd: string;
       readonly free_usd: string;
     };
-    /** Their cost by service and model. */
+    /** The cost of the calls by service and model. */
     readonly charges: readonly {
       readonly service: string;
       readonly model: string | null;

@@ -185,7 +185,7 @@ export interface NewWebhookEvent {
   readonly type: WebhookEventType;
   /** The fact as a key: an account gets one event of a key; null: each is an event of its own. */
   readonly uniqueKey: string | null;
-  /** Its data as JSON text. */
+  /** The data of the event as JSON text. */
   readonly data: string;
 }
 

@@ -76,7 +76,7 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
     const chosen = chosenLanguage(request.url, brand.languages);
     const language = isOperators ? "en" : (chosen ?? languageOf(request.headers, brand.languages));
     const response = page(files.pages[language], brand, nonce);
-    // Who came from the front page in a language of their choice keeps it.
+    // A person who came from the front page in a chosen language keeps this language.
     if (chosen !== null) response.headers.append("set-cookie", languageCookie(chosen));
     return response;
   }

@@ -58,7 +58,7 @@ export class AwaitedReceipts implements ReceiptSource {
     this.#isLooking = false;
   }
 
-  /** Those of the waiting calls that are in the log; none if Postgres does not answer. */
+  /** The waiting calls that are in the log; none if Postgres does not answer. */
   async #final(): Promise<readonly string[]> {
     try {
       return await loggedAmong(this.#deps.database, [...this.#waiting.keys()]);

@@ -1,5 +1,5 @@
-// The statement of a month: the balances at both ends, and what led from one to the other. Its
-// charges are those of the ledger, and so the sum of the receipts of the month's calls (D-962).
+// The statement of a month: the balances at both ends, and the changes between them. Its charges
+// are those of the ledger, and so the sum of the receipts of the month's calls (D-962).
 
 import { serviceOfScope } from "../../core/access/services.ts";
 import { CHARGES, LEDGER_KINDS } from "../../core/journal/journal.ts";
@@ -75,8 +75,8 @@ interface StatementDeps {
 }
 
 /**
- * The statement of a month, signed anew each time it is asked for: what it says follows from the
- * ledger, of which no entry changes.
+ * The statement of a month, signed anew for each request, because its content follows from the
+ * ledger, whose entries never change.
  * @throws ApiError if `month` is no month, or has not begun
  */
 export async function statementReply(

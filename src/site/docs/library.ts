@@ -8,7 +8,7 @@ import { DOCS, type PageEntry, pageEntries, type Readers, SERVED } from "./page-
 
 export interface LibraryPage extends PageEntry {
   readonly title: string;
-  /** Its first paragraph, which names readers and purpose. */
+  /** The first paragraph of the page, which names readers and purpose. */
   readonly about: string;
   /** Markdown, as it is stored. */
   readonly source: string;

@@ -25,7 +25,7 @@ export interface RejectedEntry {
   readonly bucket: number;
   readonly epoch: number;
   readonly entry: number;
-  /** Its number in the account's ledger; null if it carries no money. */
+  /** The number of the entry in the account's ledger; null for an entry without money. */
   readonly seq: number | null;
   readonly reason: string;
   readonly ledgerWritten: boolean;

@@ -12,7 +12,7 @@ export interface RestoredRows extends RowSource {
 }
 
 export interface RestoreTerms {
-  /** Null: Postgres has been put back already. */
+  /** The backup; null if Postgres has been put back already. */
   readonly rows: RestoredRows | null;
   /** Keys that were revoked in the span that is lost: they must not work again. */
   readonly revokedKeys: readonly string[];

@@ -1,6 +1,6 @@
-// Sums the ledger of an account by month, for statements: what came before the month, and what
-// changed in it by kind. A charge belongs to the month in which its call was admitted, as in the
-// request log.
+// Sums the ledger of an account by month, for statements: the balances before the month, and the
+// changes in the month by kind. A charge belongs to the month in which its call was admitted, as in
+// the request log.
 
 import type { LedgerKind } from "../../core/journal/journal.ts";
 import type { Database } from "../servers/database.ts";
@@ -12,7 +12,7 @@ export interface Change {
   readonly free: bigint;
 }
 
-/** What calls of a service and model cost. */
+/** The cost of calls of a service and model. */
 export interface ModelCharge {
   readonly service: string;
   /** Empty for calls without a model. */
@@ -25,7 +25,7 @@ export interface MonthSums {
   /** The balances before the first entry of the month. */
   readonly opening: Readonly<Record<"paid" | "free" | "owed", bigint>>;
   readonly changes: readonly Change[];
-  /** What was owed after the last entry. */
+  /** The amount owed after the last entry. */
   readonly owed: bigint;
   /** The number of calls that were charged. */
   readonly charged: number;

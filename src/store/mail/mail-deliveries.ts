@@ -40,7 +40,7 @@ export interface EndedMessage {
   readonly recipients: number;
   readonly accepted: number;
   readonly reportedQueued: boolean;
-  /** From the request until the end of the message. */
+  /** The time from the request until the end of the message. */
   readonly tookMs: number;
   readonly failure: MailFailure | null;
 }

@@ -19,7 +19,7 @@ import { voucherRedemptions, vouchers } from "../tables/voucher-schema.ts";
 
 export interface NewVouchers {
   readonly batch: string;
-  /** One for each code. */
+  /** The digests, one for each code. */
   readonly digests: readonly string[];
   readonly amount: NanoUsd;
   /** The days after which the free credit ends; null for bonus credit. */

@@ -12,7 +12,7 @@ export interface LockWait {
     readonly pid: number;
     readonly user: string;
     readonly application: string;
-    /** Such as `idle in transaction`. */
+    /** The state of the session, such as `idle in transaction`. */
     readonly state: string;
     /** For how long the transaction of the process is open. */
     readonly seconds: number;
@@ -24,7 +24,7 @@ export interface LockWait {
 const WAITS_MAX = 20;
 const STATEMENT_CHARACTERS = 120;
 
-/** Those of this database that have waited for this long, the longest first. */
+/** The waits in this database that have lasted this long, the longest first. */
 export async function readLockWaits({ sql }: Database, seconds: number): Promise<LockWait[]> {
   const rows = await sql`
     SELECT w.pid, extract(epoch FROM clock_timestamp() - w.query_start)::float8 AS seconds,

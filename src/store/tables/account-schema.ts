@@ -154,7 +154,7 @@ export const runs = pgTable(
     endsAt: at("ends_at").notNull(),
     /** Null while the run takes calls. */
     pausedAt: at("paused_at"),
-    /** When Redis forgot it, after its end; null while Redis may have it. */
+    /** When Redis forgot the run, after the end of the run; null while Redis may have the run. */
     forgottenAt: at("forgotten_at"),
   },
   (table) => [
@@ -256,7 +256,10 @@ export const operations = pgTable(
     booked: boolean("booked").notNull().default(false),
     /** True for free credit that has expired and of which nothing is left. */
     ended: boolean("ended").notNull().default(false),
-    /** When an operator gave it up because Redis can never apply it; it then changes nothing. */
+    /**
+     * When an operator gave the operation up because Redis can never apply it; it then changes
+     * nothing.
+     */
     setAsideAt: at("set_aside_at"),
     setAsideReason: text("set_aside_reason"),
     /** The number of the operation that was booked in its place; its own if none was due. */

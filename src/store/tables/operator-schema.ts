@@ -12,7 +12,7 @@ export const operatorActions = pgTable(
   "operator_actions",
   {
     number: bigint("number", { mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-    /** Given by the page: the same one is done once. */
+    /** The id that the page gives the act: an act with the same id is done once. */
     id: text("id").notNull().unique(),
     at: at("at").notNull(),
     person: text("person").notNull(),

@@ -107,7 +107,7 @@ export const topUps = pgTable(
     request: text("request"),
     /** When the invoice of a charge of a saved card is issued; null: none is to be issued. */
     invoiceDueAt: at("invoice_due_at"),
-    /** When it was issued. */
+    /** When the invoice was issued. */
     invoicedAt: at("invoiced_at"),
     createdAt: at("created_at").notNull(),
     expiresAt: at("expires_at"),
@@ -145,7 +145,7 @@ export const refundAttempts = pgTable(
       .references(() => topUps.number),
     /** The operator's own id of the refund. */
     reference: text("reference").notNull(),
-    /** Null: all that is left. */
+    /** The amount; null for all that is left. */
     amount: money("amount"),
     attempt: integer("attempt").notNull(),
     /** When the failure of this attempt was first seen; null before. */

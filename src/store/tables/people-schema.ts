@@ -141,7 +141,7 @@ export const passkeys = pgTable(
       .notNull()
       .references(() => people.id, { onDelete: "cascade" }),
     name: text("name").notNull(),
-    /** By which the device knows it: base64url, as browsers send it. */
+    /** The id by which the device knows the passkey: base64url, as browsers send it. */
     credential: text("credential").notNull().unique(),
     publicKey: text("public_key").notNull(),
     /** The number of uses by the device, if the device counts. */

@@ -204,7 +204,7 @@ export const rejectedEntries = pgTable(
     entry: number("entry").notNull(),
     /** The account id in the entry; null if it could not be read. */
     account: text("account"),
-    /** Its number in the account's ledger; null if it carries no money. */
+    /** The number of the entry in the account's ledger; null for an entry without money. */
     seq: number("seq"),
     /** SQLSTATE, constraint and message, or the message of our parser. */
     reason: text("reason").notNull(),
@@ -215,7 +215,7 @@ export const rejectedEntries = pgTable(
     rejectedAt: at("rejected_at").notNull().defaultNow(),
     /** When `farebox journal rejected --retry` wrote the entry. */
     resolvedAt: at("resolved_at"),
-    /** When and why an operator gave up writing it: it is never tried again. */
+    /** When and why an operator gave up writing the entry, which is then never tried again. */
     setAsideAt: at("set_aside_at"),
     setAsideReason: text("set_aside_reason"),
   },

@@ -32,7 +32,7 @@ export const vouchers = pgTable(
     /** True if an inbox, a network and a device redeem one code of the batch. */
     oncePerPerson: boolean("once_per_person").notNull().default(false),
     endsAt: at("ends_at"),
-    /** When an operator ended it. */
+    /** When an operator ended the voucher. */
     endedAt: at("ended_at"),
     createdAt: at("created_at").notNull().defaultNow(),
   },

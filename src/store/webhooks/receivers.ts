@@ -126,7 +126,7 @@ export async function changeReceiver(
       .where(eq(webhookReceivers.number, receiver.number))
       .returning();
     if (isSwitched && disabled !== null) await endWaiting(tx, receiver.number, now);
-    // What the address before did not take, the new one may take now.
+    // The new address may take the events that the earlier one did not take.
     if (isMoved) await beginWaiting(tx, receiver.number, now);
     await also(tx, account);
     return row ?? null;

@@ -1,5 +1,6 @@
-// The limits of chat completions, which an operator can raise for all models or for one: what a
-// request may have then, what its server gets, and which door a refusal names.
+// The limits of chat completions, which an operator can raise for all models or for one: the sizes
+// that a request may then have, the request that its server gets, and the door that a refusal
+// names.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { parseCatalogue } from "../../../src/settings/catalogue-file.ts";

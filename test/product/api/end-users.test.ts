@@ -11,7 +11,7 @@ import { sharedServer } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { mailAccount, mailBody } from "../../support/stores/mail-world.ts";
 
-/** What an admitted call is answered does not matter here. */
+/** The answer to an admitted call does not matter here. */
 const upstream = sharedServer(() => new Response("", { status: 500 }));
 const api = await doorsAt(`http://127.0.0.1:${upstream.port}`);
 const mail = await sharedMail();

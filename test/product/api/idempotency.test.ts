@@ -57,7 +57,7 @@ describe("a repeat", () => {
     expect([repeat.status, isReplay(repeat)]).toEqual([200, true]);
     expect(repeat.headers.get("x-svc-cost-usd")).toBe("0");
     expect(repeat.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
-    // It counts as a request.
+    // The repeat counts as a request.
     expect(Number(repeat.headers.get("x-ratelimit-remaining-requests"))).toBe(before - 1);
     expect(api.chat.requests).toHaveLength(1);
     expect(await spent()).toBe(COST);

@@ -10,7 +10,7 @@ import { sharedApi } from "../../support/api/shared-api.ts";
 import { batchesOf, endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
-/** Its server takes longer prompts than the catalogue says. */
+/** The server of this model takes longer prompts than the catalogue says. */
 const SHORT_CONTEXT = { ...MODEL, id: "short-context", contextTokens: 8_192 };
 const catalogue = catalogueOf([MODEL, SHORT_CONTEXT], []);
 const api = await sharedApi({ catalogue: () => catalogue });

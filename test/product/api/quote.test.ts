@@ -308,7 +308,7 @@ describe("calls of the Application API", () => {
     expect(foreign.message).toContain("must be an endpoint that costs money: /v1/");
     const own = await errorOf(await ask(application, CHAT, chatBody()));
     expect(own.message).toContain("must be an endpoint that costs money: /api/v1/");
-    // Each path has the form of errors of its surface, whose key ever it is asked with.
+    // Each path has the form of errors of its surface, even for a key of the other surface.
     expect(Object.keys(own)).toEqual(["type", "code", "message"]);
     const there = await api.postTo("/api/v1/quote", application, { path: CHAT, body: {} });
     expect(await errorOf(there)).toMatchObject({ param: "path" });

@@ -1,5 +1,5 @@
 // Streams whose server sends events twice, out of order, after the end, with impossible values, or
-// not at all: callers get a stream in the order of their door, and pay at most what was held.
+// not at all: callers get a stream in the order of their door, and pay at most the hold.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
@@ -44,7 +44,7 @@ const TEXTS = ['""', '"\\ud800"', '"\\u0000"', '"__proto__"', "null", "7", "{}",
 
 type Events = string[];
 
-/** What a server can do to its events. */
+/** The faults that a server can have in its events. */
 const FAULTS: readonly ((events: Events, random: Random) => void)[] = [
   (events, random) => {
     const [one, other] = [

@@ -104,7 +104,7 @@ describe("a model's search", () => {
     }
   });
 
-  // What is left of the cap must pay the searches, 0.0075, and once more the round before.
+  // The rest of the cap must pay the searches, 0.0075, and once more the round before.
   test.each([
     { output: 5_800, isMade: true },
     { output: 5_900, isMade: false },

@@ -1,5 +1,5 @@
 // Tests the receipts in a response whose model searches: each of its calls has its own, whole and
-// streamed, and together they are what the response cost.
+// streamed, and their sum is the cost of the response.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";

@@ -451,7 +451,7 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
       .sql`SELECT count(*)::int AS rows FROM request_log`;
     return row?.rows >= 23;
   });
-  // Else no budget has counted an end user, and no digest was stored.
+  // A row shows that a budget has counted an end user, so that a digest was stored.
   const { sql } = product.operator.database;
   expect(await sql`SELECT FROM end_user_counts`).not.toHaveLength(0);
   await persist();

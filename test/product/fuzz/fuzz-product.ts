@@ -69,7 +69,7 @@ const RUN = "nightly-7";
 const BUILD_MS_MAX = 180_000;
 /** A key of a plan may be used 60 times a minute. */
 const PLAN_ACCOUNTS = 40;
-/** So many of them have a call whose receipt they may ask for. */
+/** This many accounts of a plan have a call whose receipt they may ask for. */
 const PLAN_CALLS = 16;
 
 export interface FuzzedProduct extends AsyncDisposable {

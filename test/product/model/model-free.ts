@@ -3,7 +3,7 @@
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { atLeastZero, least } from "./model-ledger.ts";
 
-/** A grant, and what the wallet was when it was applied. */
+/** A grant, and the wallet's balance when the grant was applied. */
 export interface ModelGrant {
   readonly amount: bigint;
   readonly expiresAtMs: number;
@@ -14,7 +14,7 @@ export interface ModelGrant {
 
 interface ModelEnd {
   readonly atMs: number;
-  /** What ends later, without what calls use that began after the end. */
+  /** The credit that ends later, less the amount that calls which began after the end use. */
   later: bigint;
 }
 
@@ -64,7 +64,7 @@ export class ModelFree {
     for (const end of this.#ends) if (admittedMs >= end.atMs) end.later -= taken;
   }
 
-  /** What the ends up to a time leave to calls; null if none of the earlier ones is over. */
+  /** The amount that the ends up to a time leave to calls; null if no earlier end has passed. */
   laterThan(timeMs: number): bigint | null {
     const over = this.#ends.filter(({ atMs }) => atMs <= timeMs).map(({ later }) => later);
     return over.length === 0 ? null : atLeastZero(least(...over));

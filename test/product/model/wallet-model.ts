@@ -491,7 +491,7 @@ export class WalletModel {
     if (this.ledger.seq > seq) this.#emit("repayment", request ?? null, NO_MONEY);
   }
 
-  /** A call from before an end gives back nothing of what ended. */
+  /** A call from before an end gives back no credit that ended. */
   #dropLapsed({ admittedMs }: ModelHold, returned: bigint): void {
     if (returned <= 0n || admittedMs >= this.freeSinceMs) return;
     const later = this.free.laterThan(this.freeSinceMs);

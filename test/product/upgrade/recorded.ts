@@ -37,8 +37,8 @@ export function readRecorded(release: string): Recorded {
 }
 
 /**
- * Refuses a release whose state is kept: what it once left is the proof that upgrades from it work,
- * and its code does not leave the same twice. @throws Error
+ * Refuses a release whose state is kept: the recorded state proves that upgrades from the release
+ * work, and the release's code does not make the same state twice. @throws Error
  */
 export function refuseRecorded(release: string, folder = FOLDER): void {
   const file = fileOf(release, folder);

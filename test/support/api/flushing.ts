@@ -1,6 +1,6 @@
 // Runs a test's requests while the journal is flushed, as the workers do.
 
-/** What `work` resolves to; the flushes end with it. */
+/** Returns the result of `work`; the flushes end with `work`. */
 export async function flushing<T>(
   { flush }: { readonly flush: () => Promise<unknown> },
   work: () => Promise<T>,

@@ -14,7 +14,7 @@ export const TOO_LITTLE = "0.000000001";
 
 interface Given extends Partial<Pick<EndUserTerms, "span" | "key">> {
   readonly usd: string;
-  /** Without it, the budget of each end user. */
+  /** The end user; left out for the budget of each end user. */
   readonly id?: string;
 }
 

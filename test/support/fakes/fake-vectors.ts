@@ -5,7 +5,7 @@ import type { WireReply } from "./wire/wire-server.ts";
 
 /** Numbers that 32-bit floats have exactly. */
 export const VECTOR = [0.25, -0.5, 1.5];
-/** Their bytes, least significant first. */
+/** The bytes of the numbers, least significant first. */
 export const VECTOR_BASE64 = "AACAPgAAAL8AAMA/";
 
 /** A reply with this vector for each input, in the order of `indexes`. */

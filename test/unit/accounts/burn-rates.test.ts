@@ -436,7 +436,7 @@ test("a rule that compares with the usual has an amount of at least one cent", (
   expect(() => readBurnRates([rule], refuse)).toThrow(`/burn_rates/0/above_usd ${problem.must}`);
 });
 
-/** Adds to what the key of an account has been charged for calls of a month. */
+/** Adds to the charges of an account's key for calls of a month. */
 async function addToMonth({ row, keyId }: TestAccount, month: number, cost: string): Promise<void> {
   await database.sql`
     INSERT INTO month_spend (account, month, key, spent)

@@ -1,5 +1,5 @@
-// Tests the invoices of charges of a saved card: each paid charge has one, of what was paid, and no
-// step of it charges anything, whatever fails in between.
+// Tests the invoices of charges of a saved card: each paid charge has an invoice of the paid
+// amount, and no step of issuing it charges anything, whatever fails in between.
 
 import { beforeEach, expect, test } from "bun:test";
 import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";

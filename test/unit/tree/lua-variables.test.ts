@@ -3,7 +3,7 @@ import { SHARED_LUA } from "../../../actors/scripts/shared-lua.ts";
 
 /** Lua's own limit for one function, and a script's top level is one. */
 const LOCALS_MAX = 200;
-/** Those that a library declares beside the shared code. */
+/** The variables that a library declares beside the shared code. */
 const LOCALS_OF_LIBRARY = 1;
 
 test("the shared Lua and its library have fewer local variables than Lua allows", () => {

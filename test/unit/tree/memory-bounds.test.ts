@@ -140,7 +140,7 @@ test("beyond the bound of refused keys the brake leaves further ones to Redis", 
 test("beyond the bound of keys that left streams the oldest is forgotten", async () => {
   const streams = new AbandonedStreams(new FakeClock());
   const signal = new AbortController().signal;
-  // Each leaves two entries: of the key and of its account.
+  // Each abandoned stream leaves two entries: of the key and of its account.
   const turn = (key: string) => streams.turn({ accountId: `acct_${key}`, keyId: key }, 60, signal);
   const leaveOften = async (key: string) => {
     for (let left = 0; left < 21; left += 1) (await turn(key)).abandon();

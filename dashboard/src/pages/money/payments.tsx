@@ -17,7 +17,7 @@ const LISTED_MAX = 100;
 
 interface PaymentRow {
   readonly id: string;
-  /** By which rows are in order: refunds and disputes stand beside their payment. */
+  /** The time by which rows are sorted: refunds and disputes stand beside their payment. */
   readonly at: string;
   /** False where the change happened later; the ledger has the time. */
   readonly isThen: boolean;

@@ -26,7 +26,7 @@ interface PlanOrderProps {
 }
 
 export function PlanOrder({ account, plan, offer, close }: PlanOrderProps) {
-  // Made once, so that a second click charges nothing more.
+  // The id is made once, so that a second click charges nothing more.
   const [request, setRequest] = useState(() => crypto.randomUUID());
   const [card, setCard] = useState(plan.card);
   // Terms that change while the question is open need a new consent (D-920).

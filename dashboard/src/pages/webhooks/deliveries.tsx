@@ -121,7 +121,7 @@ function columnsFor(
     },
     again && {
       show: ({ number, status, attempts, event }) =>
-        // One that nobody has tried yet is on its way.
+        // A delivery without an attempt is on its way.
         (status !== "waiting" || attempts > 0) && (
           <RowButton of={event} onClick={() => again(number)}>
             {t.webhooks.again}

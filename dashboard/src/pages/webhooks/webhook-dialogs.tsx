@@ -193,7 +193,7 @@ function Secret({ value, close }: { readonly value: string; readonly close: () =
 
 function Rotate({ account, webhook, close }: OneProps) {
   const [secret, setSecret] = useState<string | null>(null);
-  // Made once, so that a second click after a lost answer shows the secret of the first.
+  // The id is made once, so that a second click after a lost answer shows the secret of the first.
   const [request] = useState(() => crypto.randomUUID());
   const change = useChange(async () => {
     const { secret: made } = await rotateWebhook(account, webhook.id, request);

@@ -27,7 +27,7 @@ export function openedExtra(data: string): Json | null {
   if (data.length > 2 * TOOL_CALL_EXTRA_CHARACTERS_MAX) return null;
   const json = Buffer.from(data.slice(MARK.length), "base64url").toString();
   if (json.length > TOOL_CALL_EXTRA_CHARACTERS_MAX) return null;
-  // It may nest deeper than the body that it came in.
+  // The extra content may nest deeper than the body that had it.
   checkJsonShape(json);
   const opened = jsonOrNull(json);
   return isObject(opened) ? opened : null;

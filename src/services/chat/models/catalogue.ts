@@ -14,7 +14,10 @@ export interface Route {
   readonly model: string;
   /** The operator's cost there; omitted if it is not configured. */
   readonly buying?: Prices;
-  /** Its share of conversations beside other routes; 1 by default, 0 while another one answers. */
+  /**
+   * The share of conversations that this route gets beside other routes; 1 by default; 0 if it
+   * serves only while no other route answers.
+   */
   readonly weight?: number;
 }
 
@@ -175,15 +178,15 @@ export interface CloudAccess {
 export interface Quirks {
   /** Parameters that it refuses. */
   readonly refuses: readonly string[];
-  /** Its names for parameters. */
+  /** The server's names for parameters. */
   readonly renames: Readonly<Record<string, string>>;
   /** Fields that every request has. */
   readonly sets: Readonly<Record<string, unknown>>;
   /** The tiers, besides the standard one, that it sells by the field `service_tier` (D-657). */
   readonly tiers: readonly Tier[];
   /**
-   * Its name of the standard tier, where only models that are sold in one of `tiers` surely take
-   * the field; left out: `sets` has it, or no name is sent (D-657).
+   * The server's name of the standard tier, where only models that are sold in one of `tiers`
+   * surely take the field; left out: `sets` has it, or no name is sent (D-657).
    */
   readonly standardTier?: string;
   /** False if the provider sends the usage of streams unasked, and refuses `stream_options`. */
@@ -240,7 +243,9 @@ export interface ProviderEntry {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
   /** Left out for providers that are no cloud. */
   readonly cloud?: CloudAccess;
-  /** Its differences from other servers of OpenAI's form; left out or null: not known. */
+  /**
+   * The differences of the server from other servers of OpenAI's form; left out or null: not known.
+   */
   readonly quirks?: Quirks | null;
   /** Left out if the provider gets no identifiers of callers. */
   readonly identifiers?: ProviderIdentifiers;
@@ -254,7 +259,7 @@ export interface ProviderEntry {
 
 /** The settings of a model for `auto`. */
 export interface AutoTerms {
-  /** From 0 to 100, as the operator rates it. */
+  /** The operator's rating of the model, from 0 to 100. */
   readonly quality: number;
   /** True if the model can call tools. */
   readonly tools: boolean;

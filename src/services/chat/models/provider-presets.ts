@@ -5,10 +5,13 @@ import type { IdentifierField, ProviderEntry, ProviderKind, Quirks } from "./cat
 
 export interface ProviderPreset {
   readonly kind: Exclude<ProviderKind, "guide">;
-  /** Null if every operator has another one. */
+  /** The base URL; null if every operator has another one. */
   readonly baseUrl: string | null;
   readonly maxTokensField: ProviderEntry["maxTokensField"];
-  /** Null if nothing is known: then the server gets the fields that every server gets. */
+  /**
+   * The habits of the server; null if none are known: the server then gets the fields that every
+   * server gets.
+   */
   readonly quirks: Quirks | null;
   /** `key`: it answers nothing without one; `cloud`: it has credentials of its own kind. */
   readonly credentials: "none" | "key" | "cloud";

@@ -9,7 +9,7 @@ export interface Step {
 
 export interface Agent {
   readonly name: string;
-  /** Its name in docs/clients/; by default its name. */
+  /** The name of the agent's page in docs/clients/; by default the name of the agent. */
   readonly page?: string;
   /** The model that it asks for, where its name decides how the agent calls tools. */
   readonly model?: string;
@@ -20,7 +20,9 @@ export interface Agent {
   readonly env?: Readonly<Record<string, string>>;
   /** The calls by which it reads and edits a file. */
   readonly steps: readonly Step[];
-  /** Its own words for a model that does not exist, where they replace Farebox's message. */
+  /**
+   * The agent's own words for a model that does not exist, where they replace Farebox's message.
+   */
   readonly unknownModel?: RegExp;
 }
 

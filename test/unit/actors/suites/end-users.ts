@@ -249,7 +249,7 @@ export const endUserSuite = (open: WorldFactory): void =>
       expect(await replaced(["another secret", WORLD_PEPPER], "1.1")).toBe(
         "end_user_budget_exceeded",
       );
-      // Its rows have moved to the digest of the new secret.
+      // The rows of the end user have moved to the digest of the new secret.
       expect(await replaced(["another secret"], "1.1")).toBe("end_user_budget_exceeded");
       expect(await replaced(["another secret"], "1")).toBe("admitted");
       await expectSound(world, mine);

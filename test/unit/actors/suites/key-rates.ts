@@ -130,7 +130,7 @@ export const keyRateSuite = (open: WorldFactory): void =>
       clock.set("2031-06-19T12:00:00.000Z");
       const mine = await account({ tokensPerMinute: 100_000 });
       expect(await passing(mine, { tokens: 9_000 })).toBe(11);
-      // Their use counts, not their holds: 11 times 7,000.
+      // The use of the calls counts, not their holds: 11 times 7,000.
       expect(await verdict(mine, CENT, { tokens: 23_001 })).toBe(REFUSED);
       expect(await verdict(mine, CENT, { tokens: 23_000 })).toBe(PASSED);
       clock.ms += 60_000;

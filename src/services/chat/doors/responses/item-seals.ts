@@ -15,8 +15,8 @@ const SEALED_ID = /^[a-z]{2,4}_sealed1-([\w-]+)$/;
 /** The content of an id. */
 export interface SealedItems {
   /**
-   * Each with the id that it has where it is not sealed. Several only in an item that a stream
-   * ends with: ids are sent there before the content is known.
+   * The items, each with the id that it has without a seal. Only the last item of a stream has
+   * several, because a stream sends ids before their content is known.
    */
   readonly items: readonly Json[];
   readonly isIndex: boolean;

@@ -42,7 +42,7 @@ import {
 /** A reply whose form was checked. */
 export interface VectorReply<Result> {
   readonly result: Result;
-  /** Null if the server names none. */
+  /** Null if the server names no number. */
   readonly usage: ReplyUsage | null;
 }
 

@@ -14,7 +14,7 @@ export type Item = string | readonly number[];
 
 /** The input of a call. */
 export interface VectorInput {
-  /** Each is counted once. */
+  /** Each text is counted once. */
   readonly items: readonly Item[];
   /** The field of an item, for refusals. */
   readonly fieldOf: (index: number) => string;

@@ -84,7 +84,10 @@ interface ProviderRequests {
 
 const requests = new WeakMap<ProviderEntry, ProviderRequests>();
 
-/** Made once for each provider, because the client keeps the text that it makes of the headers. */
+/**
+ * The headers are made once for each provider, because the client keeps the text that it makes of
+ * them.
+ */
 function requestsTo(provider: ProviderEntry): ProviderRequests {
   const known = requests.get(provider);
   if (known !== undefined) return known;

@@ -46,7 +46,7 @@ export function openMeteo(upstream: Upstream): Services {
           daily: DAILY.join(","),
           forecast_days: days,
           timezone: "auto",
-          // Its local times have no offset, and one hour in autumn occurs twice.
+          // Local times of the provider have no offset, and one hour in autumn occurs twice.
           timeformat: "unixtime",
         },
       }),

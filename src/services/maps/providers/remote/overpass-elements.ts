@@ -20,7 +20,7 @@ import {
 } from "./read.ts";
 
 export interface OsmElement {
-  /** Such as `node/123`. */
+  /** The id, such as `node/123`. */
   readonly id: string;
   readonly tags: Json;
   /** The position of a node, or the centre of another element that has one. */

@@ -78,7 +78,7 @@ function reverseRequest({ lat, lon, lang }: ParametersOf<"reverse">): UpstreamRe
   return { path: "/reverse", query };
 }
 
-/** It supports languages without their regions, and refuses those that its index lacks. */
+/** Photon supports languages without their regions, and refuses languages that its index lacks. */
 function languageOf(lang: string | null): string | null {
   return lang?.split("-")[0] ?? null;
 }

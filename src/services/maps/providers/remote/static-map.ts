@@ -43,7 +43,7 @@ function tileServerRequest(parameters: ImageParameters): UpstreamRequest {
   const { lat, lon, zoom, width, height, marker } = parameters;
   const path = `/static/${degrees(lon)},${degrees(lat)},${zoom}/${width}x${height}.png`;
   if (!marker) return { path };
-  // Its own markers need a picture on its disk; a filled ring does not.
+  // Markers of the server need a picture on its disk; a filled ring does not.
   const query = { path: ringAround(parameters), fill: "#d32f2f", stroke: "#ffffff", width: 2 };
   return { path, query };
 }

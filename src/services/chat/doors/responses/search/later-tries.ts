@@ -8,7 +8,7 @@ const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_lim
 /** A full window has a place again after 61 seconds, for its seconds count until their end. */
 const WAIT_MAX_MS = 62_000;
 
-/** What ends the waits of a call. */
+/** The conditions that end the waits of a call. */
 export interface Waiting {
   readonly clock: Pick<Clock, "after">;
   /** Aborted when nobody waits for the response any more. */
@@ -45,8 +45,9 @@ function askedWaitMs(error: unknown): number | null {
 }
 
 /**
- * How long a call waits that was asked to wait `askedMs` and has waited `waitedMs` until now: each
- * time twice as long in all, up to the most; null if no wait is left that is long enough.
+ * The next wait of a call that was asked to wait `askedMs` and has waited `waitedMs` until now:
+ * each wait doubles the sum of the waits, up to the most; null if no wait is left that is long
+ * enough.
  */
 export function nextWaitMs(askedMs: number, waitedMs: number): number | null {
   const leftMs = WAIT_MAX_MS - waitedMs;

@@ -90,7 +90,7 @@ export class SearchRounds {
   /** True if a caller who left is waited for, because a repeat finds the answer. */
   readonly #hasGrace: boolean;
   #callOff: (() => void) | null = null;
-  /** One time for all rounds. */
+  /** The end of the time that all rounds share. */
   readonly #endsMs: number;
   readonly #ended: (EndedStream & { readonly requestId: string })[] = [];
   readonly #ofSearch: Call[] = [];
@@ -316,7 +316,7 @@ export class SearchRounds {
     try {
       await deps.calls.accounts.of(accountId, bucket).endResponse(whole, call.markers ?? []);
     } catch (err) {
-      // Its time ends the claim, too.
+      // The time of the response ends the claim, too.
       deps.calls.log.warn({ requestId: call.requestId, err }, "A response was not marked as ended");
     }
   }
