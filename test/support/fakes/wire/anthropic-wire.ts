@@ -31,8 +31,8 @@ function usageOf({ usage }: WireAnswer) {
   };
 }
 
-function messageOf(more: object) {
-  const head = { id: "msg_1", type: "message", role: "assistant", model: "claude-x" };
+function messageOf({ model = "claude-x" }: WireAnswer, more: object) {
+  const head = { id: "msg_1", type: "message", role: "assistant", model };
   return { ...head, content: [], stop_reason: null, stop_sequence: null, ...more };
 }
 
@@ -67,7 +67,7 @@ function* blockEvents(answer: WireAnswer): Generator<string> {
 export const anthropicWire: WireForm = {
   unnamed: [],
   whole(answer) {
-    const message = messageOf({
+    const message = messageOf(answer, {
       content: blocksOf(answer),
       stop_reason: stopOf(answer),
       usage: usageOf(answer),
@@ -76,7 +76,7 @@ export const anthropicWire: WireForm = {
   },
   stream(answer) {
     const { output_tokens, ...first } = usageOf(answer);
-    const message = messageOf({ usage: { ...first, output_tokens: 1 } });
+    const message = messageOf(answer, { usage: { ...first, output_tokens: 1 } });
     return {
       headers: SSE,
       body: [

@@ -33,6 +33,15 @@ function usageOf({ usage }: WireAnswer) {
   };
 }
 
+function metadataOf(answer: WireAnswer) {
+  const { tier } = answer;
+  return {
+    usage: usageOf(answer),
+    metrics: { latencyMs: 5 },
+    ...(tier !== undefined && { serviceTier: { type: tier } }),
+  };
+}
+
 function stopOf({ calls = [], end }: WireAnswer): string {
   return calls.length > 0 ? "tool_use" : STOP[end];
 }
@@ -79,8 +88,7 @@ export const bedrockWire: WireForm = {
     const reply = {
       output: { message },
       stopReason: stopOf(answer),
-      usage: usageOf(answer),
-      metrics: { latencyMs: 5 },
+      ...metadataOf(answer),
     };
     return { body: [JSON.stringify(reply)] };
   },
@@ -91,7 +99,7 @@ export const bedrockWire: WireForm = {
         frame("messageStart", { role: "assistant" }),
         ...blockFrames(answer),
         frame("messageStop", { stopReason: stopOf(answer) }),
-        frame("metadata", { usage: usageOf(answer), metrics: { latencyMs: 5 } }),
+        frame("metadata", metadataOf(answer)),
       ],
     };
   },

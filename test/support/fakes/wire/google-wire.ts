@@ -16,7 +16,7 @@ function partsOf({ thought, text, calls = [] }: WireAnswer) {
   ];
 }
 
-function usageOf({ usage }: WireAnswer) {
+function usageOf({ usage, tier = "standard" }: WireAnswer) {
   const { uncached, cacheRead, output, reasoning } = usage;
   return {
     promptTokenCount: uncached + cacheRead,
@@ -24,18 +24,19 @@ function usageOf({ usage }: WireAnswer) {
     candidatesTokenCount: output - reasoning,
     thoughtsTokenCount: reasoning,
     totalTokenCount: uncached + cacheRead + output,
-    serviceTier: "standard",
+    serviceTier: tier,
   };
 }
 
-function chunk(parts: readonly object[], answer: WireAnswer | null) {
+function chunk(parts: readonly object[], answer: WireAnswer, isLast = true) {
   const candidate = { content: { role: "model", parts }, index: 0 };
-  if (answer === null) return { candidates: [candidate], modelVersion: "gemini-x" };
+  const { model: modelVersion = "gemini-x" } = answer;
+  if (!isLast) return { candidates: [candidate], modelVersion };
   const finished = { ...candidate, finishReason: FINISH[answer.end] };
   return {
     candidates: [finished],
     usageMetadata: usageOf(answer),
-    modelVersion: "gemini-x",
+    modelVersion,
   };
 }
 
@@ -44,9 +45,7 @@ export const googleWire: WireForm = {
   whole: (answer) => ({ body: [JSON.stringify(chunk(partsOf(answer), answer))] }),
   stream(answer) {
     const parts = partsOf(answer);
-    const events = parts.map((part, at) =>
-      sse(chunk([part], at === parts.length - 1 ? answer : null)),
-    );
+    const events = parts.map((part, at) => sse(chunk([part], answer, at === parts.length - 1)));
     return { headers: SSE, body: events };
   },
   textEvents: (body) => eventsUpTo(body, '"text"'),

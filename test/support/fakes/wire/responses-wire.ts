@@ -37,19 +37,19 @@ function itemsOf({ thought, text, calls = [] }: WireAnswer): Item[] {
   ];
 }
 
-const HEAD = {
+const headOf = ({ model = "gpt-x", tier = "default" }: WireAnswer) => ({
   id: "resp_1",
   object: "response",
   created_at: 1,
-  model: "gpt-x",
-  service_tier: "default",
-};
+  model,
+  service_tier: tier,
+});
 const REASONS = { stop: null, length: "max_output_tokens", filter: "content_filter" };
 
 function responseOf(answer: WireAnswer) {
   const reason = REASONS[answer.end];
   return {
-    ...HEAD,
+    ...headOf(answer),
     status: reason === null ? "completed" : "incomplete",
     incomplete_details: reason === null ? null : { reason },
     error: null,
@@ -103,7 +103,7 @@ export const responsesWire: WireForm = {
     return {
       headers: SSE,
       body: [
-        typedEvent("response.created", { response: { ...HEAD, output: [] } }),
+        typedEvent("response.created", { response: { ...headOf(answer), output: [] } }),
         ...itemEvents(answer),
         typedEvent(end, { response }),
       ],

@@ -10,6 +10,9 @@ export interface WireAnswer {
   readonly calls?: readonly WireCall[];
   readonly end: "stop" | "length" | "filter";
   readonly usage: WireUsage;
+  /** The tier and the model that served, by the provider's words; left out: the usual ones. */
+  readonly tier?: string;
+  readonly model?: string;
 }
 
 export interface WireCall {

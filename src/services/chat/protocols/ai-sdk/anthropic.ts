@@ -33,11 +33,15 @@ async function hasThoughtBudget(model: string): Promise<boolean> {
   return !getModelCapabilities(model).supportsAdaptiveThinking;
 }
 
-export const claudeUsage = rawReader(anthropicMessages, (usage, { finishReason, hasOutput }) => ({
-  usage,
-  stop_reason: finishReason.raw,
-  content: hasOutput ? [{ type: "text" }] : [],
-}));
+export const claudeUsage = rawReader(
+  anthropicMessages,
+  (usage, { finishReason, hasOutput, model }) => ({
+    usage,
+    model,
+    stop_reason: finishReason.raw,
+    content: hasOutput ? [{ type: "text" }] : [],
+  }),
+);
 
 export const anthropic: SdkForm = {
   optionsName: OPTIONS_NAME,

@@ -36,7 +36,9 @@ export const bedrock: SdkForm = {
     })(model);
   },
   own: bedrockOptions,
-  usage: rawReader(bedrockConverse, (usage) => ({ usage })),
+  usage: rawReader(bedrockConverse, (usage, { metadata }) => {
+    return { usage, serviceTier: metadata.serviceTier };
+  }),
   limitOf: ({ inferenceConfig: config }) => (isObject(config) ? config.maxTokens : null),
 };
 

@@ -1,9 +1,10 @@
 // Gemini, at Google's API.
 
 import type { JSONValue } from "@ai-sdk/provider";
-import { isObject } from "../../../../core/text/json.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { tierOf } from "../../request-tier.ts";
 import { geminiGenerate } from "../../usage/gemini-generate.ts";
+import { textIn } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { OwnOptions, SdkForm } from "./sdk-form.ts";
 import { rawReader } from "./sdk-usage.ts";
@@ -13,7 +14,13 @@ export const GEMINI_METADATA = { thoughtSignature: "thought_signature" } as cons
 /** The name of Google's data in `extra_content` of its compatible endpoint. */
 export const GOOGLE_NAME = "google";
 
-export const geminiUsage = rawReader(geminiGenerate, (usageMetadata) => ({ usageMetadata }));
+export const geminiUsage = rawReader(geminiGenerate, (usageMetadata, { model }) => ({
+  usageMetadata,
+  modelVersion: model,
+}));
+
+/** The package hands on the name of the model in raw bodies alone. */
+export const geminiModel = (body: Json) => textIn(body, "modelVersion");
 
 export const google: SdkForm = {
   optionsName: GOOGLE_NAME,
@@ -27,6 +34,7 @@ export const google: SdkForm = {
   },
   own: (call) => geminiOptions(call, GOOGLE_NAME, { serviceTier: tierOf(call.request) }),
   usage: geminiUsage,
+  servedModel: geminiModel,
   limitOf: geminiLimit,
 };
 

@@ -1,12 +1,12 @@
 // OpenAI's Responses, for models that have no chat completions.
 
-import { isObject } from "../../../../core/text/json.ts";
+import { isObject, type Json } from "../../../../core/text/json.ts";
 import { tierOf } from "../../request-tier.ts";
 import { openAiResponses } from "../../usage/openai-responses.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { OwnOptions, SdkForm } from "./sdk-form.ts";
-import { rawReader } from "./sdk-usage.ts";
+import { type EndedReply, rawReader } from "./sdk-usage.ts";
 
 const OPTIONS_NAME = "openai";
 
@@ -22,9 +22,14 @@ export const responses: SdkForm = {
     return createOpenAI({ baseURL, apiKey: apiKey ?? "", fetch }).responses(model);
   },
   own: responsesOptions,
-  usage: rawReader(openAiResponses, (usage) => ({ usage }), SENT_PLAINLY),
+  usage: rawReader(openAiResponses, placeUsage, SENT_PLAINLY),
   limitOf: ({ max_output_tokens }) => max_output_tokens,
 };
+
+/** The tier and the model stand beside the counts (D-968). */
+function placeUsage(usage: Json, { metadata, model }: EndedReply): Json {
+  return { usage, model, service_tier: metadata.serviceTier };
+}
 
 /** The package refuses a request with any other. */
 const VERBOSITIES = ["low", "medium", "high"] as const;

@@ -38,6 +38,8 @@ export interface SdkForm {
   ): Promise<LanguageModelV4>;
   own?(call: UpstreamCall): Promise<OwnOptions> | OwnOptions;
   readonly usage: RawUsageReader;
+  /** The model that served, in a body of a provider whose package does not read it. */
+  servedModel?(body: Json): string | null;
   /** The limit of output tokens in a request's body. */
   limitOf(body: Json): unknown;
 }

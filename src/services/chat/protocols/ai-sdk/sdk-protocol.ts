@@ -33,11 +33,12 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
   const transport = new SdkTransport(call, form, { limit, bytesMax });
   try {
     const model = await form.open(call, transport.fetch);
-    const { content, finishReason, usage, warnings } = await model.doGenerate(options);
+    const { content, warnings, response, ...ended } = await model.doGenerate(options);
     const reply = new SdkReply(form, call, ignored);
     reply.read({ type: "stream-start", warnings });
     const chunks = content.flatMap((part, at) => reply.readContent(part, at));
-    reply.read({ type: "finish", finishReason, usage });
+    reply.noteModel(response?.modelId, response?.body);
+    reply.read({ type: "finish", ...ended });
     const deltas = chunks.flatMap((chunk) => chunk?.delta ?? []);
     const choices = [choiceOf([...deltas, reply.end()])];
     return { choices, ...reply.counted, ignored: reply.ignored };
@@ -143,7 +144,8 @@ class SdkStream extends Batches {
   async #open(): Promise<SdkReply> {
     const { options, ignored } = await toSdkRequest(this.#call, this.#form);
     const model = await this.#form.open(this.#call, this.#transport.fetch);
-    const { stream } = await model.doStream(options);
+    const includeRawChunks = this.#form.servedModel !== undefined;
+    const { stream } = await model.doStream({ ...options, includeRawChunks });
     this.#reader = stream.getReader();
     return new SdkReply(this.#form, this.#call, ignored);
   }

@@ -12,6 +12,7 @@ import type { ApiError } from "../../../../core/errors.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { asServed, type RequestTier, tierOf } from "../../request-tier.ts";
+import { objectIn } from "../../usage/reply-usage.ts";
 import type { RefusedCall } from "../openai/caller-fault.ts";
 import { readFinish } from "../openai/finish-reason.ts";
 import { replyFailure } from "../openai/refuse-call.ts";
@@ -52,6 +53,7 @@ export class SdkReply {
   #thoughts: Thought[] = [];
   /** The names of parameters that had no effect. */
   readonly ignored: string[];
+  #model: string | null = null;
   /** True once the part that ends the reply has come. */
   isFinished = false;
 
@@ -84,6 +86,12 @@ export class SdkReply {
       case "stream-start":
         this.#note(part.warnings.map(ignoredBy));
         return null;
+      case "response-metadata":
+        this.noteModel(part.modelId, null);
+        return null;
+      case "raw":
+        this.noteModel(undefined, part.rawValue);
+        return null;
       case "text-delta":
         return this.#delta({ content: part.delta });
       case "reasoning-start":
@@ -113,13 +121,19 @@ export class SdkReply {
     }
   }
 
-  #finish({ finishReason, usage: { raw } }: FinishPart): ReadChunk {
+  /** Notes the model that served, by the package's word or in a raw body (D-968). */
+  noteModel(model: string | undefined, body: unknown): void {
+    this.#model = (isObject(body) ? this.#form.servedModel?.(body) : null) ?? model ?? this.#model;
+  }
+
+  #finish({ finishReason, usage: { raw }, providerMetadata }: FinishPart): ReadChunk {
     this.isFinished = true;
     const chunk = this.#reader.read({
       choices: [{ index: 0, delta: {}, finish_reason: endOf(finishReason) }],
     });
     const { hasOutput } = this.#reader;
-    const ended = { finishReason, hasOutput, tier: this.#tier };
+    const metadata = objectIn(providerMetadata, this.#form.optionsName);
+    const ended = { finishReason, hasOutput, tier: this.#tier, metadata, model: this.#model };
     const usage = raw === undefined ? null : this.#form.usage(raw, ended);
     if (usage !== null) this.#reader.takeUsage(usage);
     return chunk;

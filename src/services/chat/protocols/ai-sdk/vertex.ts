@@ -5,7 +5,14 @@ import type { JSONValue } from "@ai-sdk/provider";
 import { tierOf } from "../../request-tier.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import { anthropic, CLAUDE_METADATA, claudeOptions, claudeUsage } from "./anthropic.ts";
-import { GEMINI_METADATA, GOOGLE_NAME, geminiLimit, geminiOptions, geminiUsage } from "./google.ts";
+import {
+  GEMINI_METADATA,
+  GOOGLE_NAME,
+  geminiLimit,
+  geminiModel,
+  geminiOptions,
+  geminiUsage,
+} from "./google.ts";
 import { bearerOf } from "./google-token.ts";
 import type { SdkForm } from "./sdk-form.ts";
 
@@ -39,6 +46,7 @@ function vertexGemini(now: () => number): SdkForm {
     },
     own: (call) => geminiOptions(call, GEMINI_OPTIONS_NAME, trafficOf(call)),
     usage: geminiUsage,
+    servedModel: geminiModel,
     limitOf: geminiLimit,
   };
 }

@@ -208,6 +208,38 @@ describe("the tier", () => {
   });
 });
 
+describe.each([false, true])("a reply of a package, streamed: %p,", (isStream) => {
+  async function answered(kind: SdkKind, answer: WireAnswer, parameters: Parts["parameters"] = {}) {
+    const call = sdkCall(kind, server.url, { request: { ...REQUEST, parameters } }, { cloud });
+    if (!isStream) return (await sent(kind, { parameters }, answer)).reply.usage?.served;
+    server.queue(WIRE_FORMS[kind].stream(answer));
+    const batches = await Array.fromAsync(protocols[kind].stream(call));
+    return batches.at(-1)?.usage?.served;
+  }
+
+  // A priority call that was served as a standard one is billed as a standard one (D-968).
+  test.each([
+    ["openai-responses", "default", "standard"],
+    ["openai-responses", "flex", "flex"],
+    ["openai-responses", "scale", "unknown"],
+    ["amazon-bedrock", "default", "standard"],
+    ["amazon-bedrock", "flex", "flex"],
+    ["google", "standard", "standard"],
+    ["google", "flex", "flex"],
+    ["google-vertex", "flex", "flex"],
+  ] as const)("is charged by the tier that %s names: %s", async (kind, tier, served) => {
+    const parameters = { service_tier: "priority" };
+    expect((await answered(kind, { ...ANSWER, tier }, parameters))?.tier).toBe(served);
+  });
+
+  test.each(["anthropic", "google", "google-vertex", "openai-responses"] as const)(
+    "names the model by which %s served it",
+    async (kind) => {
+      expect((await answered(kind, { ...ANSWER, model: "m-large" }))?.model).toBe("m-large");
+    },
+  );
+});
+
 describe("an error in a stream is", () => {
   const error = (type: string, message: string) => ({ type, message });
   const FAULTS: readonly [whose: string, error: object, expected: object][] = [
