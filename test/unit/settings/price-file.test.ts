@@ -132,6 +132,13 @@ describe("price rows", () => {
       { prices: [FIRST, { ...FIRST, when: { utc_hours: [[4, 1]] } }] },
       "utc_hours[0] must be an hour and a later one",
     ],
+    ...["2026-02-30", "2026-02-29", "2026-13-01", "2026-10-00"].map(
+      (date): (typeof refusals)[number] => [
+        `the impossible date ${date}`,
+        { prices: [FIRST, { ...FIRST, when: { except_utc_dates: ["2028-02-29", date] } }] },
+        "except_utc_dates[1] must be a date of the calendar",
+      ],
+    ),
     [
       "an unknown fee",
       { prices: [{ ...FIRST, fees: { coffee: { usd_per_k: 1 } } }] },

@@ -115,6 +115,10 @@ function toConditions(
   when.utc_hours?.forEach(([from, to], index) => {
     if (from >= to) refuse(`${pointer}/utc_hours/${index}`, "must be an hour and a later one");
   });
+  when.except_utc_dates?.forEach((date, index) => {
+    const isDate = Number.isFinite(Date.parse(date)) && utcDateOf(date) === date;
+    if (!isDate) refuse(`${pointer}/except_utc_dates/${index}`, "must be a date of the calendar");
+  });
   const days = when.utc_days?.map((day) => WEEKDAYS.indexOf(day));
   const conditions: { [Name in keyof RowConditions]: RowConditions[Name] | undefined } = {
     abovePromptTokens: when.above_prompt_tokens,
@@ -129,6 +133,11 @@ function toConditions(
   return Object.fromEntries(
     Object.entries(conditions).filter(([, value]) => value !== undefined),
   ) as RowConditions;
+}
+
+/** The date by the calendar, which rolls 30 February over into March. */
+function utcDateOf(date: string): string {
+  return new Date(date).toISOString().slice(0, 10);
 }
 
 function toFees(
