@@ -203,6 +203,8 @@ export interface UsageDetails {
   readonly isReportedCost?: true;
   /** True if the provider refused the content of the call, before or within its reply. */
   readonly isContentRefused?: true;
+  /** True if the caller's cap of the cost ended the reply. */
+  readonly isCostStopped?: true;
 }
 
 /** The details of a usage that have a place in its short text. */

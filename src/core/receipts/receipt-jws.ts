@@ -42,6 +42,8 @@ export interface ReceiptClaims {
     readonly balance_after_usd: string | null;
     readonly status: number;
     readonly error_code: string | null;
+    /** `max_cost` or `content_filter`; left out where neither ended the reply. */
+    readonly stopped_by?: string;
   };
 }
 

@@ -161,6 +161,7 @@ function receiptOf({ call, booking }: FoundCall, key: string): Receipt {
     balance_after_usd: booking === null ? null : toDecimal(booking.after as NanoUsd),
     status: call.status,
     error_code: call.errorCode,
+    ...(call.stopReason !== null && { stopped_by: call.stopReason }),
   };
 }
 

@@ -203,10 +203,14 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     return { kind: "end", usage, settlement: this.#paid(settlement), isCut: true };
   }
 
+  /** True if the caller's cap of the cost ended the reply. */
+  get #isCostStopped(): boolean {
+    return this.#parts.isCostCapped && this.#isAtLimit;
+  }
+
   /** The settlement, with the reason if the caller's cap of the cost ended the reply. */
   #paid(settlement: Settlement): Settlement {
-    const isStopped = this.#parts.isCostCapped && this.#isAtLimit;
-    return isStopped ? { ...settlement, stoppedBy: "max_cost" } : settlement;
+    return this.#isCostStopped ? { ...settlement, stoppedBy: "max_cost" } : settlement;
   }
 
   async #breakOff(error: ApiError): Promise<StreamEvent> {
@@ -267,6 +271,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
           usage,
           source: this.#usage.source,
           isContentRefused: this.#isContentRefused,
+          isCostStopped: errorCode === null && this.#isCostStopped,
         }),
         firstTokenMs: this.#firstTokenMs,
       },

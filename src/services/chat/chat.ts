@@ -93,18 +93,19 @@ async function complete(
       (await countUsage(deps.tokens, account, { model, request: chat.request, reply }));
     const source = usageSource(reply);
     const isContentRefused = reply.choices.some(isRefusal);
+    const isCostStopped = chat.isCostCapped === true && reply.choices.some(isAtLimit);
     const request = asServed(chat.request, reply.ignored);
     const by = { model, tried, route: reply, request, hold };
-    const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
+    const ends = { isContentRefused, isCostStopped };
+    const outcome = chargedOutcome(deps, call, { ...by, ...ends, usage, source });
     const cost = costOf(model.prices, usage, by);
     const { maxTokens } = requestFor(model, admitted);
     const counted = { model, tried, ofKey: ofKey(asked), reply, usage, maxTokens };
-    const stop = chat.isCostCapped === true && reply.choices.some(isAtLimit) ? STOPPED : null;
     return await settleWith(
       deps,
       { hold, cost, outcome, call },
       {
-        write: (paid) => write(counted, stop === null ? paid : { ...paid, ...stop }),
+        write: (paid) => write(counted, isCostStopped ? { ...paid, ...STOPPED } : paid),
         saysWhatIsLeft: chat.svcMembers !== null,
       },
     );

@@ -97,6 +97,8 @@ export interface ChargedUsage {
   readonly source: UsageSource;
   /** True if the provider refused the content, before or within its reply. */
   readonly isContentRefused: boolean;
+  /** True if the caller's cap of the cost ended the reply. */
+  readonly isCostStopped?: boolean;
 }
 
 /**
@@ -126,24 +128,32 @@ function upstreamCost(
 }
 
 const REFUSED: UsageDetails = { isContentRefused: true };
+const COST_STOPPED: UsageDetails = { isCostStopped: true };
+
+function stopOf({ isContentRefused, isCostStopped }: ChargedUsage): UsageDetails | undefined {
+  if (isContentRefused) return REFUSED;
+  return isCostStopped === true ? COST_STOPPED : undefined;
+}
 
 /**
  * For the log. Undefined for a call of the standard tier whose usage is the provider's, and has no
  * more.
  */
 export function detailsOf(
-  { usage, source, isContentRefused }: ChargedUsage,
+  charged: ChargedUsage,
   { request }: Pick<PricedCall, "request">,
   rows: readonly RowUsage[] | null = null,
 ): UsageDetails | undefined {
-  if (usage === null) return isContentRefused ? REFUSED : undefined;
+  const { usage, source } = charged;
+  const stop = stopOf(charged);
+  if (usage === null) return stop;
   const { more, fees, served, reportedCost, outputDetails } = usage;
   const tier = served?.tier ?? tierOf(request);
   const reasoning = Math.min(outputDetails?.reasoning_tokens ?? 0, usage.completionTokens);
   const hasParts = more !== undefined || fees !== undefined || reasoning > 0 || rows !== null;
   const isPlain = !hasParts && tier === "standard";
   const isProviders = source === undefined && reportedCost === undefined;
-  if (isPlain && isProviders) return isContentRefused ? REFUSED : undefined;
+  if (isPlain && isProviders) return stop;
   return {
     ...(more !== undefined && { more: more satisfies MoreParts }),
     ...(fees !== undefined && { fees }),
@@ -152,7 +162,7 @@ export function detailsOf(
     ...(tier !== "standard" && { tier }),
     ...(source !== undefined && { source }),
     ...(reportedCost !== undefined && { isReportedCost: true }),
-    ...(isContentRefused && REFUSED),
+    ...stop,
   };
 }
 

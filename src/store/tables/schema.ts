@@ -140,7 +140,7 @@ export const requestLog = pgTable(
     usageParts: text("usage_parts"),
     /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
     upstreamSource: text("upstream_source"),
-    /** `content_filter`: the provider refused the content of the call. */
+    /** `content_filter`: the provider refused the content; `max_cost`: the caller's cap. */
     stopReason: text("stop_reason"),
     /** The marker of the call's idempotency key (src/core/journal/marker.ts). */
     marker: text("marker"),

@@ -67,7 +67,7 @@ export const LOG_COLUMNS = {
   usage_parts: { kind: "text", late: "set" },
   /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
   upstream_source: { kind: "text", late: "set", isOperators: true },
-  /** `content_filter`: the provider refused the content; null: any other end. */
+  /** `content_filter`: the provider refused the content; `max_cost`: the caller's cap; or null. */
   stop_reason: { kind: "text", late: "set", isOperators: true },
   /** Two keyed digests, of a call's idempotency key and of its path and body (D-753). */
   marker: { kind: "text", isOperators: true },
@@ -242,19 +242,25 @@ export function logRowOf(
 
 /** The stop reason of a call whose content the provider refused. */
 export const CONTENT_REFUSED = "content_filter";
+/** The stop reason of a call that the caller's cap of the cost ended. */
+const COST_STOPPED = "max_cost";
 
 /** The columns for the details of a usage beyond its totals. */
 function detailCells(details: UsageDetails) {
   const { more, tier = null, source = null, isReportedCost = false } = details;
-  const { isContentRefused = false } = details;
   return {
     cache_write_tokens: cacheWriteTokens(more) || null,
     tier,
     usage_source: source,
     usage_parts: partsText(details) || null,
     upstream_source: isReportedCost ? REPORTED : null,
-    stop_reason: isContentRefused ? CONTENT_REFUSED : null,
+    stop_reason: stopReasonOf(details),
   };
+}
+
+function stopReasonOf({ isContentRefused, isCostStopped }: UsageDetails): string | null {
+  if (isContentRefused === true) return CONTENT_REFUSED;
+  return isCostStopped === true ? COST_STOPPED : null;
 }
 
 /** Most calls have no details. */

@@ -41,6 +41,8 @@ export interface LoggedCall {
   readonly usageParts: UsageParts;
   /** Why our own count decides; null if the provider's decides. */
   readonly usageSource: string | null;
+  /** Why the reply ended early; null: it did not. */
+  readonly stopReason: string | null;
 }
 
 /** A place in the log: the calls before it are older. */
@@ -140,5 +142,6 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     step: text("step"),
     usageParts: parseParts(text("usage_parts") ?? ""),
     usageSource: text("usage_source"),
+    stopReason: text("stop_reason"),
   };
 }

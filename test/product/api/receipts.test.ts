@@ -12,6 +12,7 @@ import { chatBody, completionOf, errorOf, RECEIPT_KEY } from "../../support/api/
 import { MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { realClock } from "../../support/fakes/fake-clock.ts";
+import { batchesOf, endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
 import { random } from "../../support/random.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { createTestKey } from "../../support/stores/accounts.ts";
@@ -113,6 +114,26 @@ describe("a receipt", () => {
       status: 402,
       error_code: "insufficient_credits",
     });
+  });
+
+  test.each([false, true])("says that a cap ended the reply (stream: %p)", async (stream) => {
+    const account = await api.account({ paid: "5" });
+    const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 400 };
+    const message = { role: "assistant", content: "cut" } as const;
+    const choices = [{ index: 0, message, finish_reason: "length" }];
+    api.chat.reply = async () => ({ choices, usage });
+    api.chat.batches = () => batchesOf([textBatch("cut"), endBatch(usage, "length")]);
+    const ask = async (cap: string) => {
+      const headers = { "x-svc-max-cost-usd": cap };
+      const body = chatBody({ max_tokens: 4_000, stream });
+      const response = await api.post(account, body, { headers });
+      await response.text();
+      await stores.flush();
+      const request = response.headers.get("x-request-id") ?? "";
+      return (await receiptOf(account, request)).claims.receipt.stopped_by;
+    };
+    expect(await ask("0.001")).toBe("max_cost");
+    expect(await ask("0.5")).toBeUndefined();
   });
 
   test("of a call that is corrected later is followed by one that names it", async () => {
