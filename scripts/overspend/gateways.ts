@@ -26,7 +26,7 @@ interface Gateway {
   readonly lateMs: number;
 }
 
-/** By the name that `--gateway` takes. */
+/** The gateways by the name that `--gateway` takes. */
 export const GATEWAYS = {
   farebox: {
     path: "me",
@@ -70,11 +70,11 @@ export interface SpendSource {
   readonly gateway: GatewayName;
   /** The base URL of the gateway, with its /v1. */
   readonly url: string;
-  /** Another address; null for the one that a key asks about itself. */
+  /** The address to ask; null for the address at which a key asks about itself. */
   readonly spendUrl: string | null;
   /** The key of the calls, or one that may read spending. */
   readonly token: string;
-  /** For how long to wait before the last reading; null for the time of the gateway. */
+  /** The time to wait before the last reading; null for the time of the gateway. */
   readonly lateMs: number | null;
 }
 

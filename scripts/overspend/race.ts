@@ -80,7 +80,7 @@ async function callOnce(terms: Race, url: string, cents: number): Promise<Outcom
     const code = body.error?.code ?? body.error?.type;
     return { refusal: code === undefined ? String(reply.status) : `${reply.status} ${code}` };
   } catch {
-    // Counted: the gateway was killed, or did not answer whole.
+    // The call counts as lost: the gateway was killed, or did not answer whole.
     return "lost";
   }
 }

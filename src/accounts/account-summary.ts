@@ -21,7 +21,7 @@ export interface ReadableAccounts {
 
 export interface Balances {
   readonly paid: NanoUsd;
-  /** Zero once it has ended. */
+  /** The free balance; zero once the free credit has ended. */
   readonly free: NanoUsd;
   /** The first end of free credit that is left; without any, the last end. */
   readonly freeExpiresAt: Date | null;
@@ -33,7 +33,7 @@ export interface Balances {
 }
 
 export interface Month {
-  /** `2026-11`. */
+  /** The month, such as `2026-11`. */
   readonly name: string;
   readonly spent: NanoUsd;
   readonly held: NanoUsd;

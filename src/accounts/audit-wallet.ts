@@ -245,7 +245,7 @@ function checkMonths(
   return null;
 }
 
-/** Checks what each budget in Redis has of its last two spans. */
+/** Checks the amounts that each budget in Redis has of its last two spans. */
 function checkBudgets(
   replay: LedgerReplay,
   { bucket, budgets }: AccountInspection,

@@ -41,7 +41,7 @@ type ReceiverTerms = Omit<NewReceiver, "id" | "secret">;
 
 export interface ReceiverWithSecret {
   readonly receiver: Receiver;
-  /** Shown here and never again. */
+  /** The secret, which is shown here and never again. */
   readonly secret: string;
 }
 

@@ -14,7 +14,10 @@ type ErrorType =
 interface ErrorRow {
   readonly status: number;
   readonly type: ErrorType;
-  /** The case in which a caller receives it, for the documentation: Markdown, half a sentence. */
+  /**
+   * The case in which a caller receives the error, for the documentation: Markdown, half a
+   * sentence.
+   */
   readonly when: string;
 }
 
@@ -404,7 +407,7 @@ export function isErrorCode(value: string): value is ErrorCode {
 
 /** Statuses of refusals that no retry changes, unless they say when to retry (D-701). */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 422]);
-/** Clients retry this status by themselves, so it says when that is of no use. */
+/** Clients retry this status by themselves, so the header says when a retry is of no use. */
 const TOO_MANY = 429;
 
 /** The value of `x-should-retry`; null for a status that every client takes right without it. */

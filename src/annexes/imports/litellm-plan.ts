@@ -33,7 +33,7 @@ import {
 /** LiteLLM's dashboard makes itself a key for each sign-in. */
 const DASHBOARD_TEAM = "litellm-dashboard";
 const ALL_MODELS = new Set(["all-proxy-models", "all-team-models"]);
-/** Stands for no model, beside others or alone. */
+/** This name stands for no model, beside others or alone. */
 const NO_MODELS = "no-default-models";
 const SEVERAL_PERIODS = "budgets for several periods";
 const RATES = ["rpm_limit", "tpm_limit"] as const;
@@ -323,7 +323,7 @@ type KeyBudgets = Pick<PlannedKey, "budgets" | "monthlyLimit">;
 
 interface BudgetWindow {
   readonly most: NanoUsd;
-  /** Less than the most if the spending so far counts here. */
+  /** The rest of the budget: below `most` only if the spending so far counts here. */
   readonly left: NanoUsd;
   /** Null for a budget that does not renew. */
   readonly period: string | null;

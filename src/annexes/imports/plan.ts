@@ -19,7 +19,7 @@ export interface PlannedBudget {
 export interface PlannedLimits extends Pick<KeyRates, "requestsPerMinute" | "tokensPerMinute"> {
   readonly endsAt: Date | null;
   readonly models: ModelPatterns;
-  /** At most one of each span. */
+  /** The budgets, at most one of each span. */
   readonly budgets: readonly PlannedBudget[];
 }
 

@@ -33,7 +33,7 @@ export interface ImportDeps {
     key: PlannedKey,
     issued: IssuedKey & Owner,
   ) => Promise<void>;
-  /** Gets a sentence for each step that could not be done. */
+  /** Called with a sentence for each step that failed. */
   readonly note: (sentence: string) => void;
 }
 

@@ -27,7 +27,7 @@ export interface PriceEdit {
 
 /** The prices of a model or route in the configuration. */
 export interface ConfiguredPrices {
-  /** Null where none are configured. */
+  /** The rows; null if none are configured. */
   readonly rows: readonly RowPrices[] | null;
   /** Bands have fewer kinds of prices than rows. */
   readonly form: "bands" | "rows";

@@ -12,9 +12,9 @@ export interface Comparison {
   readonly model: string | null;
   /** Null for all days. */
   readonly day: string | null;
-  /** By our log; null if it has no call. */
+  /** The cost by our log; null if the log has no call. */
   readonly local: bigint | null;
-  /** By the export; null if it has no line. */
+  /** The cost by the export; null if the export has no line. */
   readonly provider: bigint | null;
   /** `local` minus `provider`. */
   readonly difference: bigint;
@@ -24,7 +24,7 @@ export interface Comparison {
 }
 
 export interface Reconciliation {
-  /** By model and day, by model, and in total, each with its days before it. */
+  /** The figures by model and day, by model, and in total; each sum follows its days. */
   readonly comparisons: readonly Comparison[];
   /** Calls whose cost is not known: no buying price, and no word of the provider. */
   readonly unknownCalls: number;

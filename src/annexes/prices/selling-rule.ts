@@ -19,7 +19,7 @@ export interface RouteCost {
   readonly name: string;
   /** Null if the buying prices are not known. */
   readonly rows: readonly RowPrices[] | null;
-  /** In percent, as it is written; undefined if nothing is. */
+  /** The markup in percent, as it is written; undefined without one. */
   readonly markup: string | undefined;
 }
 

@@ -8,13 +8,13 @@ import { ForeignFileError, refuseAt } from "../../core/text/foreign-file.ts";
 /** A line of an export: the cost of a model on a UTC day, in USD. */
 export interface ExportLine {
   readonly day: string;
-  /** The model by the provider's name for it. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly cost: Decimal;
 }
 
 export interface UsageExport {
-  /** The name of its form. */
+  /** The name of the export's form. */
   readonly form: string;
   readonly lines: readonly ExportLine[];
   /** The most by which the provider rounded each line, in USD. */

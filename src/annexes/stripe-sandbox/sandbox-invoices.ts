@@ -125,7 +125,7 @@ export function createDraft(
 export interface InvoiceLine {
   readonly name: string;
   readonly amount: number;
-  /** The sum of its taxes. */
+  /** The sum of the invoice's taxes. */
   readonly tax: number;
 }
 

@@ -33,7 +33,7 @@ import { ScratchAccount } from "./scratch-account.ts";
 export interface DrillTerms {
   /** The addresses of the installation, such as `http://127.0.0.1:8080`. */
   readonly addresses: readonly string[];
-  /** Null for the cheapest one. */
+  /** The model to call; null for the cheapest one. */
   readonly model: string | null;
   readonly calls: number;
   /** A shell command that kills a process of the installation, at the tenth answer; or null. */
@@ -42,9 +42,9 @@ export interface DrillTerms {
   readonly backup: string | null;
   /** The most that the scratch account ever has. */
   readonly max: NanoUsd;
-  /** How long a step waits for the workers. */
+  /** The time for which a step waits for the workers. */
   readonly waitMs: number;
-  /** How long `kill` may take. */
+  /** The longest time that `kill` may take. */
   readonly killMs: number;
   /** Stops the drill: its account is closed, and steps that were not tried are skipped. */
   readonly stop: AbortSignal;
@@ -120,7 +120,7 @@ export async function runDrill(
   return { account: account.id, steps };
 }
 
-/** For work that does not touch the scratch account, and so may be left behind. */
+/** Waits for work that does not touch the scratch account, and so may go on without the drill. */
 async function untilStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const leave = () => reject(stop.reason);

@@ -13,7 +13,7 @@ const QUOTED_MODELS = 20;
 export interface Caller {
   readonly addresses: readonly string[];
   readonly key: string;
-  /** Ends its calls when the drill stops. */
+  /** Ends the calls when the drill stops. */
   readonly stop: AbortSignal;
 }
 
@@ -125,7 +125,7 @@ export async function raceCalls(
         const code = body.error?.code ?? body.error?.type ?? String(reply.status);
         refused[code] = (refused[code] ?? 0) + 1;
       } catch {
-        // Counted, because a process that serves may be killed meanwhile.
+        // The call counts as lost, because a serving process may be killed meanwhile.
         lost += 1;
       }
     }),

@@ -20,7 +20,10 @@ import type { Stores } from "../stores.ts";
 
 /** The mark in the activity of the account, and the reason of each change of its balance. */
 const MARK = "farebox drill";
-/** The key ends by itself then, also if the drill was killed. Its last call is made long before. */
+/**
+ * The key ends by itself after this time, also if the drill was killed. The last call of a drill
+ * comes long before.
+ */
 const KEY_MS = 15 * MINUTE_MS;
 const LOOK_MS = 500;
 

@@ -40,7 +40,9 @@ export async function paymentsOf(stores: Stores): Promise<PaymentDeps> {
   return openConfigured(stores, await brandOf(stores));
 }
 
-/** The same, for commands that only read at the provider: they send no mail under a name. */
+/**
+ * The configured payment provider, for commands that only read: these send no mail under a name.
+ */
 export function paymentsRead(stores: Stores): Pick<PaymentDeps, "provider" | "topUps"> {
   return openConfigured(stores, () => DEFAULT_BRAND);
 }

@@ -218,7 +218,7 @@ function pricedOf(
 
 interface Accepted {
   readonly models: readonly string[];
-  /** True: also every model that needs no yes. */
+  /** True to accept every model that needs no yes. */
   readonly isAll: boolean;
   readonly yes: readonly string[];
   readonly added: readonly string[];

@@ -7,7 +7,7 @@ import type { Environment } from "../../settings/environment.ts";
 import type { Stores } from "../stores.ts";
 import type { Draft } from "./draft.ts";
 
-/** The stores as the setup found them. */
+/** The stores in the state in which the setup found them. */
 export interface Found {
   readonly stores: Stores | null;
   /** The reason why there are no stores; null if there are. */

@@ -34,7 +34,7 @@ export interface AccessKey extends KeyLimits {
   readonly monthlyLimit: NanoUsd | null;
   /** Null if the key may be used from any address. */
   readonly allowlist: BlockList | null;
-  /** The budgets that count its calls: its own, then those of the account. */
+  /** The budgets that count calls of the key: its own, then those of the account. */
   readonly budgets: readonly StandingBudget[];
   /** The default budgets of the end users of its calls: its own, then those of the account. */
   readonly endUserBudgets: readonly EndUserBudget[];
@@ -51,11 +51,11 @@ export interface AccessDocument {
   readonly hasAllowance: boolean;
   /** The automatic top-up while it is enabled; otherwise null. */
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
-  /** The budgets of the account; those of a key are with the key. */
+  /** The budgets of the account; the budgets of a key are with the key. */
   readonly budgets: readonly StandingBudget[];
   /** True if an end user has a budget of its own. */
   readonly hasNamedEndUsers: boolean;
-  /** Only keys that are not revoked. */
+  /** The keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
 
@@ -65,9 +65,9 @@ interface StoredKey extends StoredKeyLimits {
   readonly scopes: readonly Scope[];
   readonly ip: readonly string[];
   readonly monthly_limit: string | null;
-  /** Only where there are any. */
+  /** The budgets of the key; left out without any. */
   readonly budgets?: readonly StoredBudget[];
-  /** The default budgets of its end users; only where there are any. */
+  /** The default budgets of the end users of the key's calls; left out without any. */
   readonly end_users?: readonly StoredBudget<"end_user">[];
 }
 

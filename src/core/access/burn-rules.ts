@@ -11,7 +11,7 @@ export const BURN_WINDOW_MS = 5 * MINUTE_MS;
 /** The time between two checks of the rules. */
 export const BURN_EVERY_MS = 10 * SECOND_MS;
 
-/** For so long alarms and removed rules are kept (D-991). */
+/** Alarms and removed rules are kept this long (D-991). */
 export const BURN_KEEP_MS = 90 * DAY_MS;
 
 /** The effects of a rule on the key, beside notices: none, fewer requests, or no paid call. */
@@ -42,7 +42,7 @@ export interface BurnTerms {
   readonly action: BurnAction;
   /** For `slow`: the requests that the key may make in 60 seconds. */
   readonly requestsPerMinute: number | null;
-  /** For `slow` and `pause`: after how many minutes that ends by itself. */
+  /** For `slow` and `pause`: the minutes after which the measure ends by itself. */
   readonly minutes: number | null;
 }
 

@@ -14,11 +14,11 @@ export const MODEL_PATTERN = /^[A-Za-z0-9._:/@+*-]{1,128}$/;
 
 /** The most requests and tokens of a key in a time; null: only the account limits them (D-746). */
 export interface KeyRates {
-  /** In any 60 seconds; the limit of the tier applies too. */
+  /** The most requests in any 60 seconds; the limit of the tier applies too. */
   readonly requestsPerMinute: number | null;
-  /** In a UTC day. */
+  /** The most requests in a UTC day. */
   readonly requestsPerDay: number | null;
-  /** Of prompts and replies, in any 60 seconds. */
+  /** The most tokens of prompts and replies in any 60 seconds. */
   readonly tokensPerMinute: number | null;
 }
 
@@ -40,14 +40,14 @@ export const RATE_MAX = 1_000_000_000;
 export interface KeyLimits extends KeyRates {
   /** True while the key is refused, although it is not revoked. */
   readonly isDisabled: boolean;
-  /** From when on the key is refused; null for a key without an end. */
+  /** The time from which on the key is refused; null for a key without an end. */
   readonly endsAtMs: number | null;
   readonly models: ModelPatterns;
   /** The measures of burn-rate rules against the key; each counts until its end. */
   readonly measures: readonly KeyMeasure[];
 }
 
-/** The limits as the access document has them: each only where it is set. */
+/** The limits as the access document has them: each is left out unless it is set. */
 export interface StoredKeyLimits {
   readonly disabled?: true;
   readonly ends_ms?: number;
@@ -65,7 +65,7 @@ export interface KeyChange extends Partial<KeyRates> {
   readonly endsAt?: Date | null;
   /** Null allows every model. */
   readonly models?: ModelPatterns;
-  /** No limit, but a part of the same change: words by which calls are found (D-748). */
+  /** The tags: no limit, but words of the same change by which calls are found (D-748). */
   readonly tags?: readonly string[];
 }
 
@@ -162,7 +162,7 @@ export function pauseRefusal(measures: readonly KeyMeasure[], nowMs: number): Ac
 
 /** The rates of a key at a time. */
 export interface PresentRates extends KeyRates {
-  /** Until when a rule has lowered its requests; null if none has. */
+  /** The time until which a rule has lowered the key's requests; null if no rule has. */
   readonly slowedUntilMs: number | null;
 }
 

@@ -18,18 +18,18 @@ export const CONTRACTS = ["enterprise", "none"] as const;
 export interface Tier {
   readonly kind: "tier" | "plan";
   readonly name: TierName | PlanName;
-  /** Per API key. */
+  /** The limit of each API key. */
   readonly requestsPerMinute: number;
-  /** For all keys of the account together; null if only single keys are limited. */
+  /** The limit of all keys of the account together; null if only single keys are limited. */
   readonly accountRequestsPerMinute: number | null;
   readonly streams: number;
-  /** For the whole account, streams included; waiting mail does not count. */
+  /** The most open calls of the whole account, streams included; waiting mail does not count. */
   readonly openCalls: number;
   readonly monthlyCap: NanoUsd;
   /** Payments and days since the first one that unlock the tier; null if they cannot. */
   readonly unlock: { readonly paid: NanoUsd; readonly days: number } | null;
   readonly services: readonly Scope[];
-  /** Queries in one batch search (SPEC 4.4). */
+  /** The most queries in one batch search (SPEC 4.4). */
   readonly batchSearches: number;
   /** SPEC 8.3; null if mail is not included. */
   readonly mail: MailLimits | null;
@@ -260,7 +260,7 @@ export const IDEMPOTENCY = {
   markerMs: DAY_MS,
   /** Calls of an account in a UTC day that may have a key (D-751). */
   keysPerDay: 100_000,
-  /** An answer is kept for so long, and only one of at most so many bytes. */
+  /** An answer is kept this long, if it has at most this many bytes. */
   answerMs: 10 * 60_000,
   answerBytesMax: 256 * 1024,
   /** The bytes of kept answers in one process; beyond, the oldest answers go first. */

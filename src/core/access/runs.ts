@@ -57,7 +57,7 @@ export type RunState = (typeof RUN_STATES)[number];
 
 /** A run as Postgres has it. */
 export interface Run {
-  /** The number of its budget. */
+  /** The number of the run's budget. */
   readonly number: number;
   readonly id: string;
   readonly amount: NanoUsd;

@@ -7,7 +7,7 @@ import { escapeHtml } from "../text/html.ts";
 /** A picture that was checked. */
 export interface Logo {
   readonly svg: string;
-  /** Changes with the picture. */
+  /** A digest that changes with the picture. */
   readonly version: string;
 }
 
@@ -48,7 +48,9 @@ const PLAIN_VALUE = /^[\p{L}\p{N}\s#%.,()+*/:;_-]*$/u;
 
 class BadLogo extends Error {}
 
-/** Returns the picture, or why it is refused, in words that go on after the field's name. */
+/**
+ * Returns the picture, or the reason of its refusal, in words that go on after the field's name.
+ */
 export function readLogo(text: string): Logo | string {
   if (text.length > LOGO_CHARACTERS_MAX) {
     return `must have at most ${LOGO_CHARACTERS_MAX} characters`;

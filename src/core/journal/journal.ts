@@ -34,10 +34,10 @@ export interface Operation {
   readonly number: number;
   readonly kind: OperationKind;
   readonly balance: "paid" | "free";
-  /** Nano-USD; negative if the operation takes. */
+  /** The amount in nano-USD; negative if the operation takes. */
   readonly amount: bigint;
   readonly expiresAtMs: number | null;
-  /** The time when it was booked, by the clock of Postgres. */
+  /** The time of the booking, by the clock of Postgres. */
   readonly createdAtMs: number;
 }
 

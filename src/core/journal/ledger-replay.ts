@@ -16,7 +16,7 @@ import { operationEffect } from "../money/operation-effect.ts";
 import { type AuditFinding, dollars } from "./audit-finding.ts";
 import { type LedgerKind, OPERATION_KINDS, type OperationKind } from "./journal.ts";
 
-/** An entry of the ledger; the journal's entries have the same form before they are flushed. */
+/** An entry of the ledger; the journal's entries have the same form before the flush. */
 export interface ReplayEntry {
   readonly seq: number;
   readonly kind: LedgerKind;
@@ -66,11 +66,11 @@ export class LedgerReplay {
   holes = 0;
   /** The number of operations that the holes may hide. */
   hidden = 0;
-  /** The ends of the applied free credit, and what charged calls left of each. */
+  /** The ends of the applied free credit, and the amount that charged calls left of each. */
   freeEnds: FreeEnds = NO_FREE_ENDS;
-  /** The same without the charges: a wallet that was rebuilt does not know of them. */
+  /** The ends without the charges, because a rebuilt wallet does not know the charges. */
   freeEndsUncharged: FreeEnds = NO_FREE_ENDS;
-  /** Every end that was not the last one. */
+  /** All ends except the last one. */
   readonly earlierEnds = new Set<number>();
   /**
    * The start of the current free credit by the rule of the wallet: the operation of that credit
@@ -344,7 +344,7 @@ export class LedgerReplay {
     });
   }
 
-  /** The end of a lot takes nothing of the lots that end later. */
+  /** The end of a lot takes nothing from the lots that end later. */
   #checkPart(
     seq: number,
     { gone, later }: { readonly gone: bigint; readonly later: bigint },

@@ -46,7 +46,7 @@ export interface HoldPrices {
 
 /** The properties of a request that its highest price depends on. */
 export interface Reach {
-  /** The tier that it asks for. The provider may serve it as `standard` too. */
+  /** The tier that the request asks for. The provider may serve the request as `standard` too. */
   readonly tier: Tier;
   readonly speed: Speed;
   /** True if the prompt has images or audio. */
@@ -322,7 +322,10 @@ function holdPrices(rows: readonly PriceRow[], reach: Reach): HoldPrices {
   };
 }
 
-/** Only a request decides these. Prompt, time, place and model may be any when it is answered. */
+/**
+ * True if the request can reach the row. Only the request decides tier and speed: prompt, time,
+ * place and model may be any when the answer comes.
+ */
 function isReachable({ when }: PriceRow, { tier, speed }: Reach): boolean {
   const { tier: needed = "standard", speed: pace = "standard" } = when ?? {};
   const isTierReached = needed === "standard" || needed === "provisioned" || needed === tier;

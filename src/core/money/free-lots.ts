@@ -1,6 +1,6 @@
 // The lots of free credit: each has an end of its own, and the lot that ends first is spent first
-// (D-970). A wallet keeps one balance, and for each end before the last one what calls may use that
-// begin after it. actors/lua/shared/free_credit.lua computes the same.
+// (D-970). A wallet keeps one balance, and for each end before the last one the amount that is left
+// to calls which begin after that end. actors/lua/shared/free_credit.lua computes the same.
 
 import { DAY_MS } from "../durations.ts";
 import { type NanoUsd, nano, ZERO } from "./money.ts";
@@ -34,7 +34,7 @@ export interface FreeGrant {
 
 /** The free balance of the wallet when a grant was applied. */
 export interface BeforeGrant {
-  /** The free balance before it, with what calls held. */
+  /** The free balance before the grant, held amounts included. */
   readonly owned: bigint;
   readonly nowMs: number;
 }
@@ -49,7 +49,7 @@ export interface FreeLot {
 /** The most ends of free credit that an account may have to redeem a voucher that adds one. */
 export const FREE_LOTS_MAX = 16;
 
-/** An end that is longer over is forgotten when the next lot comes. */
+/** An end that passed this long ago is removed when the next lot comes. */
 const END_KEPT_MS = DAY_MS;
 
 /** True if a grant finds only free credit that ended by both clocks, and takes its place. */
@@ -103,7 +103,7 @@ export function laterThan({ earlier }: FreeEnds, timeMs: number): bigint | null 
   return later > 0n ? later : 0n;
 }
 
-/** The part of the available free balance that a call may use which begins at this time. */
+/** The part of the available free balance for a call that begins at this time. */
 export function usableFree(ends: FreeEnds, available: NanoUsd, nowMs: number): NanoUsd {
   if (ends.lastMs > 0 && nowMs >= ends.lastMs) return ZERO;
   const later = laterThan(ends, nowMs);

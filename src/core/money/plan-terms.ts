@@ -57,13 +57,13 @@ export interface PlanCharge {
 }
 
 /**
- * The end of the month of a plan that `time` is in; at the end of one month it is in the next. The
- * months begin on the day of `anchor`, at its hour in UTC; where a calendar month lacks that day,
- * on its last one.
+ * The end of the month of a plan that contains `time`; the end of one month belongs to the next.
+ * The months begin on the day of `anchor`, at its hour in UTC; where a calendar month lacks that
+ * day, on its last one.
  */
 export function periodEnd(anchor: Date, time: Date): Date {
   const months = calendarMonths(anchor, time);
-  // The calendar says it to within a month.
+  // The calendar gives the number of months to within one.
   const first = [months, months + 1].find((count) => monthsAfter(anchor, count) > time);
   return monthsAfter(anchor, first ?? months + 2);
 }

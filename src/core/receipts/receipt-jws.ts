@@ -5,7 +5,7 @@ import { signClaims, verifyClaims } from "./signed-claims.ts";
 
 /** The claims of a receipt. Amounts and counts are decimal digits, so no reader rounds them. */
 export interface ReceiptClaims {
-  /** The service that issued it. */
+  /** The service that issued the receipt. */
   readonly iss: string;
   /** The account. */
   readonly sub: string;
@@ -16,7 +16,7 @@ export interface ReceiptClaims {
   readonly receipt: {
     /** 1 for the first receipt of a request, then 2 ... */
     readonly number: number;
-    /** The number of the receipt that it corrects; null for the first one. */
+    /** The number of the corrected receipt; null for the first one. */
     readonly corrects: number | null;
     /** When the call was admitted. */
     readonly at: string;

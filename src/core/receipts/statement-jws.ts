@@ -12,7 +12,7 @@ interface StatedBalances {
 
 /** The claims of a statement. Amounts are decimal digits, so no reader rounds them. */
 export interface StatementClaims {
-  /** The service that issued it. */
+  /** The service that issued the statement. */
   readonly iss: string;
   /** The account. */
   readonly sub: string;
@@ -37,7 +37,7 @@ export interface StatementClaims {
       readonly free_usd: string;
     }[];
     readonly closing: StatedBalances;
-    /** The calls that were charged, whose receipts add up to this. */
+    /** The calls that were charged, whose receipts add up to this amount. */
     readonly calls: {
       readonly charged: number;
       readonly cost_usd: string;

@@ -28,7 +28,7 @@ export const englishSandbox = {
   plan: (title: string) => `Plan ${title}`,
   tax: "Tax",
   backUnpaid: "Back, unpaid",
-  /** Of a page that takes no payment any more. */
+  /** The texts of a page that takes no payment any more. */
   closed: {
     complete: "This page is paid.",
     expired: "This page has expired.",
@@ -40,7 +40,7 @@ export const englishSandbox = {
   receipt: "Receipt",
   invoice: "Invoice",
   creditNote: "Credit note",
-  /** By the code of a refused payment. */
+  /** The reasons by the code of a refused payment. */
   problems: {
     card_declined: "The card was declined.",
     incorrect_number: "The sandbox knows only its own test cards.",
