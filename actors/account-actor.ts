@@ -3,7 +3,6 @@
 // no balance, only the access document.
 
 import {
-  type AccessCall,
   type AccessDocument,
   type AccessKey,
   decideAccess,
@@ -16,18 +15,17 @@ import {
   DISABLED,
   type ModelPatterns,
   type PresentRates,
-  ratesAt,
-  windowLimitOf,
 } from "../src/core/access/key-limits.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
-import type { Tier } from "../src/core/access/limits.ts";
 import type { ApiError } from "../src/core/errors.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import {
   type Account,
   type AccountView,
   type Asking,
+  type AskingCall,
   type CallTerms,
+  type CallView,
   type Decision,
   ModelsChanged,
   type QuotedDecision,
@@ -35,6 +33,7 @@ import {
   type WholeResponse,
 } from "./account.ts";
 import {
+  accessCall,
   budgetsOfCall,
   capOf,
   heldBudgets,
@@ -42,6 +41,7 @@ import {
   markersOf,
   markersOfCall,
   NO_MARKERS,
+  ratesNow,
 } from "./account-limits.ts";
 import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
@@ -53,7 +53,7 @@ import { MAIL_OWNER } from "./records/keys.ts";
 import { inactive, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import { type AdmitArgs, type AdmitReply, admit, type ToRepeat } from "./scripts/admit-script.ts";
-import { endResponse, type HoldRef } from "./scripts/call-scripts.ts";
+import { endResponse, type HoldRef, type ViewReply } from "./scripts/call-scripts.ts";
 import type { ScriptTime } from "./scripts/script.ts";
 import { unavailable } from "./scripts/script-run.ts";
 import { fromPostgres, mayHaveRun, type ScriptRunner } from "./scripts/script-runner.ts";
@@ -218,7 +218,18 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async view(keyId: string): Promise<AccountView> {
+    return this.#viewIn(await this.state(keyId), keyId);
+  }
+
+  async viewFor(call: AskingCall): Promise<CallView> {
+    const { keyId } = call.identity;
     const state = await this.state(keyId);
+    const { document, named } = this.#accessIn(state);
+    const budgets = await named.ofView({ call, document, nowMs: state.nowMs });
+    return { ...(await this.#viewIn(state, keyId)), named: await this.budgetUse(budgets) };
+  }
+
+  async #viewIn(state: ViewReply, keyId: string): Promise<AccountView> {
     const budgets = parseDocument(state.document).keys.get(keyId)?.budgets ?? NO_BUDGETS;
     return viewOf(this.accountId, state, { keyId, budgets: await this.budgetUse(budgets) });
   }
@@ -402,8 +413,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
    * Reads the document that Redis has, to learn of keys that another process created or revoked.
    */
   async #refresh(): Promise<Access> {
-    const { wallet, document } = await this.state();
-    return this.#adopt(wallet.version, document);
+    return this.#adopt(await this.state());
+  }
+
+  /** The access document of this state; what is known of it is kept if it is the same version. */
+  #accessIn(state: ViewReply): Access {
+    return this.#access?.version === state.wallet.version ? this.#access : this.#adopt(state);
   }
 
   async #confirmUnknownKey(keyId: string): Promise<void> {
@@ -411,7 +426,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     if (!fresh.document.keys.has(keyId)) throw invalidKey();
   }
 
-  #adopt(version: number, document: string): Access {
+  #adopt({ wallet: { version }, document }: ViewReply): Access {
     const named = new NamedBudgets(this.accountId, this.deps.repository);
     this.#access = { version, document: parseDocument(document), texts: new Map(), named };
     return this.#access;
@@ -432,18 +447,4 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 function checkChosen({ id, models }: AccessKey, { chosenFor }: CallTerms): void {
   if (chosenFor === undefined || String(models) === String(chosenFor.patterns)) return;
   throw new ModelsChanged(`${id} may call other models now`);
-}
-
-/** The rates of a key now, and with its tier the limit of its window. */
-function ratesNow(key: AccessKey, { requestsPerMinute }: Tier, nowMs: number) {
-  const rates = ratesAt(key, nowMs);
-  return { rates, windowLimit: windowLimitOf(rates, requestsPerMinute) };
-}
-
-/** The part of an attempt that decides access. */
-function accessCall({ call: { clientIp }, terms }: Asking, nowMs: number): AccessCall {
-  const { scope, service, standIns, refusal, isOpen, bound } = terms;
-  const model = service === "models" ? terms.model : null;
-  const isFree = bound === ZERO;
-  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen, isFree };
 }

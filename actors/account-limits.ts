@@ -1,9 +1,9 @@
 // Collects the limits of a call: from the account's tier or plan, from the account holder's own
 // cap, and from the call itself.
 
-import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
+import type { AccessCall, AccessDocument, AccessKey } from "../src/core/access/access.ts";
 import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
-import { RATE_MAX } from "../src/core/access/key-limits.ts";
+import { RATE_MAX, ratesAt, windowLimitOf } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { isBegun } from "../src/core/access/runs.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
@@ -70,6 +70,20 @@ const NONE: readonly Limit[] = Object.freeze([]);
 const REQUESTS = { weight: 1, code: "rate_limit_exceeded" } as const;
 /** More than any limit, and exact in a double. */
 const TOKENS_MAX = 2 * RATE_MAX;
+
+/** The part of an attempt that decides access. */
+export function accessCall({ call: { clientIp }, terms }: Asking, nowMs: number): AccessCall {
+  const { scope, service, standIns, refusal, isOpen, bound } = terms;
+  const model = service === "models" ? terms.model : null;
+  const isFree = bound === ZERO;
+  return { scope, clientIp, nowMs, model, standIns, refusal, isOpen, isFree };
+}
+
+/** The rates of a key now, and with its tier the limit of its window. */
+export function ratesNow(key: AccessKey, { requestsPerMinute }: Tier, nowMs: number) {
+  const rates = ratesAt(key, nowMs);
+  return { rates, windowLimit: windowLimitOf(rates, requestsPerMinute) };
+}
 
 /** The smaller of the tier's monthly cap and the account holder's own. */
 export function capOf(document: AccessDocument, tier: Tier): NanoUsd {

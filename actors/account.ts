@@ -310,6 +310,12 @@ export interface AccountView {
   readonly budgets: readonly BudgetUse<StandingOwner>[];
 }
 
+/** An account as one call of a key finds it. */
+export interface CallView extends AccountView {
+  /** The budgets that the call names: that of its run, and those of its end user. */
+  readonly named: readonly BudgetUse[];
+}
+
 /** A budget, and its use now. */
 export interface BudgetUse<Of extends BudgetOwner = BudgetOwner> extends Budget<Of> {
   readonly spent: NanoUsd;
@@ -341,6 +347,8 @@ export interface Account {
    */
   quote(asking: Asking): Promise<QuotedDecision>;
   view(keyId: string): Promise<AccountView>;
+  /** The same with the budgets that this call names, whether they have begun or not. */
+  viewFor(call: AskingCall): Promise<CallView>;
   /**
    * Ends a response of several calls with these markers: from now on a repeat learns that it was
    * charged. Without this the key is in progress until the time of the response. Throws

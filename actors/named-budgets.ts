@@ -5,9 +5,9 @@ import { type Budget, NO_BUDGETS } from "../src/core/access/budgets.ts";
 import type { EndUser } from "../src/core/access/end-users.ts";
 import type { AccessRefusal } from "../src/core/access/key-limits.ts";
 import { runBudget } from "../src/core/access/runs.ts";
-import { ZERO } from "../src/core/money/money.ts";
+import { nano, ZERO } from "../src/core/money/money.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
-import type { Asking } from "./account.ts";
+import type { Asking, AskingCall, CallTerms } from "./account.ts";
 import { AccountEndUsers } from "./account-end-users.ts";
 import { AccountRuns, type RunDecision } from "./account-runs.ts";
 
@@ -16,11 +16,21 @@ import { AccountRuns, type RunDecision } from "./account-runs.ts";
  * too.
  */
 interface NamingCall {
-  readonly asking: Asking;
+  readonly asking: {
+    readonly call: AskingCall;
+    readonly terms: Pick<CallTerms, "bound" | "refusal" | "isAhead">;
+  };
   readonly document: Pick<AccessDocument, "hasNamedEndUsers">;
   readonly key: AccessKey;
   readonly nowMs: number;
   readonly isQuote: boolean;
+}
+
+/** A call whose account is viewed. */
+interface ViewedCall {
+  readonly call: AskingCall;
+  readonly document: Pick<AccessDocument, "hasNamedEndUsers" | "keys">;
+  readonly nowMs: number;
 }
 
 export interface NamedDecision {
@@ -29,6 +39,8 @@ export interface NamedDecision {
   readonly refusal: AccessRefusal | null;
 }
 
+/** A view is for a call that holds something. */
+const SOMETHING = { bound: nano(1n) } as const;
 const NO_RUN: RunDecision = Object.freeze({ run: null, refusal: null });
 /** Shared by all calls that name no budget. */
 export const NOTHING_NAMED: NamedDecision = Object.freeze({ budgets: NO_BUDGETS, refusal: null });
@@ -50,6 +62,15 @@ export class NamedBudgets {
     const endUser = countedEndUser(naming);
     if (call.run === null && endUser === null) return NOTHING_NAMED;
     return this.#decide(naming, endUser);
+  }
+
+  /** The budgets that would count a call with a hold. None begins; none counts a refused call. */
+  async ofView({ call, document, nowMs }: ViewedCall): Promise<readonly Budget[]> {
+    const key = document.keys.get(call.identity.keyId);
+    if (key === undefined) return NO_BUDGETS;
+    const asking = { call, terms: SOMETHING };
+    const { budgets, refusal } = await this.decide({ asking, document, key, nowMs, isQuote: true });
+    return refusal === null ? budgets : NO_BUDGETS;
   }
 
   async #decide(naming: NamingCall, endUser: EndUser | null): Promise<NamedDecision> {

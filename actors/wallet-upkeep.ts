@@ -9,6 +9,7 @@ import {
   spanEnd,
 } from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
+import { isBegun } from "../src/core/access/runs.ts";
 import { ApiError } from "../src/core/errors.ts";
 import { ZERO } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
@@ -185,7 +186,7 @@ export class WalletUpkeep {
     throw new ApiError("service_unavailable", "The idempotency keys could not be read; try again");
   }
 
-  /** The use of these budgets now. */
+  /** The use of these budgets now; none of those that have not begun. */
   async budgetUse<Of extends BudgetOwner>(
     budgets: readonly Budget<Of>[],
   ): Promise<readonly BudgetUse<Of>[]> {
@@ -200,7 +201,7 @@ export class WalletUpkeep {
         return budgetUse(budget, records[at] ?? null, { epoch, nowMs });
       });
       if (uses.every((use) => use !== null)) return uses;
-      await this.loadBudgets(budgets);
+      await this.loadBudgets(budgets.filter(isBegun));
     }
     throw new ApiError("service_unavailable", "The budgets could not be read; try again");
   }
@@ -294,6 +295,10 @@ function budgetUse<Of extends BudgetOwner>(
   bytes: Buffer | null,
   { epoch, nowMs }: Reading,
 ): BudgetUse<Of> | null {
+  if (!isBegun(budget)) {
+    const { amount: left } = budget;
+    return { ...budget, spent: ZERO, held: ZERO, left, startedAtMs: null, renewsAtMs: null };
+  }
   const record = bytes === null ? null : parseBudget(bytes);
   if (record === null || record.epoch !== epoch) return null;
   const end = record.startMs < 0 ? nowMs : spanEnd(budget.span, record.startMs);

@@ -1,8 +1,8 @@
 // Reads the state of an account and a key for its holder. The reading is a call of its own.
 
-import type { AccountView, CallTerms } from "../../actors/account.ts";
+import type { AccountView, CallTerms, CallView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
-import { add, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
 import { takeHold } from "./admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "./call.ts";
 import { release } from "./settling.ts";
@@ -73,6 +73,11 @@ export function spendableOf(view: AccountView): Spendable {
   for (const { of, left } of view.budgets) rooms.push({ limit: `${of}_budget`, amount: left });
   const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
+}
+
+/** The most that this call could hold now, within the budgets that the call names too (D-938). */
+export function spendableFor(view: CallView): NanoUsd {
+  return view.named.reduce((least, { left }) => min(least, left), spendableOf(view).amount);
 }
 
 /** The part of a monthly cap that is neither spent nor held. */

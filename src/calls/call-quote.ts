@@ -41,6 +41,7 @@ export class CallQuote implements QuoteListener {
           quote: (asking) => account.quote(asking),
           endResponse: () => Promise.resolve(),
           view: (keyId) => account.view(keyId),
+          viewFor: (call) => account.viewFor(call),
           modelsOf: (keyId) => account.modelsOf(keyId),
         };
       },

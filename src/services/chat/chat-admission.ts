@@ -2,8 +2,8 @@
 // Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
 // several models can serve the call, the hold covers the most expensive one.
 
-import type { AccountView, CallTerms, Decision, Funds, Hold } from "../../../actors/account.ts";
-import { spendableOf } from "../../calls/account.ts";
+import type { CallTerms, CallView, Decision, Funds, Hold } from "../../../actors/account.ts";
+import { spendableFor } from "../../calls/account.ts";
 import { Admission, admit } from "../../calls/admission.ts";
 import type { Call, CallDeps, QuoteListener } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
@@ -14,7 +14,7 @@ import {
   exactCost,
   upperBound,
 } from "../../core/money/call-cost.ts";
-import { type NanoUsd, ZERO } from "../../core/money/money.ts";
+import { min, type NanoUsd, ZERO } from "../../core/money/money.ts";
 import type { TokenUsage } from "../../core/money/usage.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { mediaBytes } from "./media/media-part.ts";
@@ -314,16 +314,19 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
 
   /** The funds for each model. The decision has the amount only for the first one. */
   async #spendableBy(funds: Funds): Promise<Spendable> {
-    if (this.#chat.models.length === 1) return () => funds.spendable;
+    const [first, ...others] = this.#chat.models;
+    if (others.length === 0) return () => funds.spendable;
     const view = await this.#view();
-    const eligible = spendableOf(view).amount;
-    const other = spendableOf({ ...view, free: ZERO }).amount;
+    const all = spendableFor(view);
+    const eligible = first.freeCreditEligible ? min(all, funds.spendable) : all;
+    // Free credit only adds, so the decision on any model bounds what is left without it.
+    const other = min(spendableFor({ ...view, free: ZERO }), funds.spendable);
     return (model) => (model.freeCreditEligible ? eligible : other);
   }
 
-  #view(): Promise<AccountView> {
-    const { accountId, bucket, keyId } = this.call.identity;
-    return this.deps.accounts.of(accountId, bucket).view(keyId);
+  #view(): Promise<CallView> {
+    const { accountId, bucket } = this.call.identity;
+    return this.deps.accounts.of(accountId, bucket).viewFor(this.call);
   }
 }
 

@@ -1,7 +1,7 @@
 // The output limit of a call that sets none, at doors for agents: an edit must not be cut, and one
 // call must not hold all the money that parallel ones need (D-689).
 
-import { spendableOf } from "../../calls/account.ts";
+import { spendableFor } from "../../calls/account.ts";
 import type { Call } from "../../calls/call.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
@@ -53,12 +53,12 @@ export async function defaultLimit(
   const own = Math.min(...models.map(({ maxOutputTokens = usual }) => maxOutputTokens));
   const isKnown = models.every(({ maxOutputTokens }) => maxOutputTokens !== undefined);
   if (own <= usual) return { tokens: own, by: isKnown ? "model" : "default" };
-  const { accountId, bucket, keyId } = call.identity;
-  const view = await deps.accounts.of(accountId, bucket).view(keyId);
+  const { accountId, bucket } = call.identity;
+  const view = await deps.accounts.of(accountId, bucket).viewFor(call);
   const promptTokens = promptTokensMax(request) + mediaTokensMax(models, request.media);
   const payable = (model: ModelEntry) => {
     const funds = model.freeCreditEligible ? view : { ...view, free: ZERO };
-    const available = quarterOf(spendableOf(funds).amount);
+    const available = quarterOf(spendableFor(funds));
     return affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request));
   };
   const affordable = Math.min(...models.map(payable));

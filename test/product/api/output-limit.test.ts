@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type NanoUsd, usd } from "../../../src/core/money/money.ts";
-import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
+import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { ApiWorld, chatBody, costOf, errorOf } from "../../support/api/api-world.ts";
@@ -87,6 +87,19 @@ test("a prompt that fills the context is refused, counted and charged nothing", 
   const view = await api.view(account);
   expect([view.paid, view.heldPaid]).toEqual([usd("1"), usd("0")]);
   expect((await api.journal(account)).at(-1)?.end).toMatchObject({ status: 400 });
+});
+
+test("auto takes the model that the rest of a run pays for", async () => {
+  const prices = bandPrices({ input: "10", output: "20", cachedInput: "1" });
+  const catalogue = catalogueOf([{ ...MODEL, id: "dear", prices }, MODEL], []);
+  await using other = await ApiWorld.start({ catalogue: () => catalogue });
+  const account = await other.account({ surface: "application", paid: "5" });
+  const body = { messages: words(1), max_tokens: 4096 };
+  const headers = { "x-svc-run": "one; max-usd=0.05" };
+  const response = await other.postTo("/api/v1/chat/completions", account, body, { headers });
+  expect(response.status).toBe(200);
+  // The dear one would hold $0.08.
+  expect(await response.json()).toMatchObject({ model: MODEL.id });
 });
 
 test("auto takes a model with a short context if there is no other", async () => {

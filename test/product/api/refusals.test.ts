@@ -89,6 +89,7 @@ describe("a refused chat call", () => {
             quote: (asking) => account.quote(asking),
             endResponse: () => Promise.resolve(),
             view: (keyId) => account.view(keyId),
+            viewFor: (call) => account.viewFor(call),
             modelsOf: (keyId) => account.modelsOf(keyId),
           };
         },

@@ -2,6 +2,7 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import { chatStream, chatWhole, eventsOf } from "../../support/api/messages-world.ts";
+import { giveBudget } from "../../support/api/provoke-end-users.ts";
 import { sharedResponses } from "../../support/api/responses-world.ts";
 
 const world = await sharedResponses();
@@ -67,6 +68,29 @@ test("a key's tokens a minute bound one call to a quarter of them", async () => 
   // 15,000 less the prompt of at most 2,100.
   expect(tokens).toBeGreaterThan(12_500);
   expect(tokens).toBeLessThan(15_000);
+});
+
+test.each([
+  ["that has not begun", "fresh; max-usd=0.1", "run"],
+  ["that has begun", "begun", "run"],
+  ["of an end user", "", "end user"],
+])("a quarter of what is left of a budget %s bounds a call", async (_, run, of) => {
+  const account = await api.account({ contract: "enterprise", paid: "5" });
+  const ask = (headers: Record<string, string>) => {
+    chat.queue(chatWhole({ content: "42" }));
+    const body = { model: "writer", input: "fare ".repeat(400) };
+    return api.postTo("/v1/responses", account, body, { headers });
+  };
+  if (run === "begun") await ask({ "x-svc-run": "begun; max-usd=0.1" });
+  if (of === "end user") await giveBudget(api, account, { usd: "0.1" });
+  const named = of === "run" ? { "x-svc-run": run } : { "x-svc-end-user": "customer-4711" };
+  const response = await ask(named);
+  expect(response.status).toBe(200);
+  const { tokens = 0, by } = (await limited(response)).svc.output_limit ?? {};
+  expect(by).toBe("money");
+  // $0.025 are 12,500 tokens at $2 a million, less the prompt of at most 2,100.
+  expect(tokens).toBeGreaterThan(11_000);
+  expect(tokens).toBeLessThan(12_500);
 });
 
 test("a limit of the caller's own is kept, and not named", async () => {

@@ -2,7 +2,7 @@
 // and settlement; all searches together are one more call (D-870, D-871).
 
 import type { Settlement, WholeResponse } from "../../../../../../actors/account.ts";
-import { spendableOf } from "../../../../../calls/account.ts";
+import { spendableFor } from "../../../../../calls/account.ts";
 import type { Call } from "../../../../../calls/call.ts";
 import { clientLeft } from "../../../../../calls/settling.ts";
 import type { OpenToolSearch } from "../../../../../calls/tool-search.ts";
@@ -60,15 +60,15 @@ export async function searchRefusal(
   { deps, call }: ChatContext,
   { searches: { bound } }: SearchPlan,
 ): Promise<ApiError | null> {
-  const { accountId, bucket, keyId } = call.identity;
-  const view = await deps.calls.accounts.of(accountId, bucket).view(keyId);
+  const { accountId, bucket } = call.identity;
+  const view = await deps.calls.accounts.of(accountId, bucket).viewFor(call);
   if (!view.key.scopes.includes("search")) {
     return new ApiError("insufficient_scope", "The key lacks the scope search");
   }
   if (!view.tier.services.includes("search")) {
     return new ApiError("tier_required", `The ${view.tier.name} tier has no search`);
   }
-  const { amount } = spendableOf({ ...view, free: ZERO });
+  const amount = spendableFor({ ...view, free: ZERO });
   const left = call.maxCost === null ? amount : min(amount, call.maxCost);
   if (bound <= quarterOf(left)) return null;
   const held = `Searches hold $${toDecimal(bound)} of paid credit`;
