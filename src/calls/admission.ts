@@ -2,7 +2,7 @@
 
 import type { Asking, CallTerms, Decision, Hold } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
-import { toDecimal } from "../core/money/money.ts";
+import { min, type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
 import { type Call, type CallDeps, elapsedMs, NO_COST } from "./call.ts";
 
 /**
@@ -25,11 +25,30 @@ export class Admission<
   ) {
     const isMade = given.refusal === undefined && given.isAhead !== true;
     const refusal = isMade ? aboveMaxCost(call, given) : undefined;
-    this.terms = refusal === undefined ? given : { ...given, refusal };
+    const cap = given.tentative === true && refusal !== undefined ? call.maxCost : null;
+    this.terms = refusal === undefined || cap !== null ? given : { ...given, refusal };
     this.elapsedMs = elapsedMs(deps, call);
     if (isMade) deps.quote?.asked(this);
+    this.asked = cap === null ? this.#ask(this.terms) : this.#shortOf(cap);
+  }
+
+  #ask(terms: Readonly<CallTerms>): Promise<Decision> {
+    const { call, elapsedMs } = this;
     const { accountId, bucket } = call.identity;
-    this.asked = deps.accounts.of(accountId, bucket).admit(this);
+    return this.deps.accounts.of(accountId, bucket).admit({ call, terms, elapsedMs });
+  }
+
+  /**
+   * A bound above the caller's cap is short, as one above the funds is: the next attempt has a
+   * tighter one (D-939). Until then the account only counts the request, unless it has done so.
+   */
+  async #shortOf(cap: NanoUsd): Promise<Decision> {
+    const isCounted = this.call.ahead === "counted" || this.deps.quote !== undefined;
+    if (isCounted) return { verdict: "short", funds: { spendable: cap } };
+    const terms = { ...this.terms, bound: ZERO, tokens: undefined, isAhead: true };
+    const decision = await this.#ask(terms);
+    if (decision.verdict !== "short") return decision;
+    return { verdict: "short", funds: { spendable: min(decision.funds.spendable, cap) } };
   }
 
   /** The call keeps the rate limits of the decision, and its trace the decision itself. */

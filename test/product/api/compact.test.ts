@@ -83,6 +83,19 @@ test("a hold above the most that its caller allows is refused", async () => {
   expect((await send("0.1")).headers.get("x-svc-cost-usd")).toBe("0.0000316");
 });
 
+test("a conversation whose bytes are above that most is counted", async () => {
+  const account = await api.account({ paid: "5" });
+  own.queue(jsonReply(whole));
+  // $0.105 with the bytes of the conversation, and some $0.08 with its tokens.
+  const body = { model: "own-test", input: "prepaid ".repeat(5_000) };
+  const headers = { "x-svc-max-cost-usd": "0.09" };
+  // On a busy machine a count may be late, and leaves the bytes.
+  await eventually("the tokens are counted", async () => {
+    const response = await api.postTo(PATH, account, body, { headers });
+    return response.status === 200 && response.headers.get("x-svc-cost-usd") === "0.0000316";
+  });
+});
+
 test("a hold by counted tokens covers the longest reply, with little context left", async () => {
   // 200,000 bytes are 100,000 tokens, and 128,000 fit.
   const account = await api.account({ paid: "0.18" });
