@@ -23,6 +23,8 @@ import { ask, DONE, openAccount, openWorld, WORLD_PEPPER } from "../../support/s
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 12);
 const SEED = Number(process.env.MODEL_SEED ?? 20_310_315);
+/** Its lists of commands meet every fault below; not every list crosses the end of a span. */
+const SEED_OF_FAULTS = 20_310_315;
 const COMMANDS = 60;
 /** In cents. */
 const CAPS = { "5h": 300, day: 500, run: 400, endUser: 250, ownOfEndUser: 120 } as const;
@@ -204,10 +206,10 @@ function onDelayed(_: string, error: unknown): void {
   throw error;
 }
 
-/** Plays the same lists of commands each time. */
-async function playAll(played: Played): Promise<void> {
+/** Plays the lists of commands of a seed. */
+async function playAll(played: Played, seed = SEED_OF_FAULTS): Promise<void> {
   const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
-  for (const list of fc.sample(commands, { seed: SEED, numRuns: RUNS })) await play(list, played);
+  for (const list of fc.sample(commands, { seed, numRuns: RUNS })) await play(list, played);
 }
 
 function libraryWith(good: string, bad: string): ScriptLibrary {
@@ -217,7 +219,7 @@ function libraryWith(good: string, bad: string): ScriptLibrary {
 }
 
 test("budgets of spans, runs and end users admit the model's calls, in the end", async () => {
-  await playAll({ library: SCRIPT_LIBRARY });
+  await playAll({ library: SCRIPT_LIBRARY }, SEED);
 });
 
 const MUTANTS: readonly (readonly [breaks: string, good: string, bad: string])[] = [
