@@ -3,7 +3,7 @@
 // calls count as spent by their keys.
 
 import type { JournalEntry, Operation } from "../src/core/journal/journal.ts";
-import { type FreeEnds, NO_FREE_ENDS, withGrant } from "../src/core/money/free-lots.ts";
+import { type FreeEnds, NO_FREE_ENDS, withGrant, withReturn } from "../src/core/money/free-lots.ts";
 import { nano, ZERO } from "../src/core/money/money.ts";
 import type {
   AppliedGrant,
@@ -84,7 +84,7 @@ function budgetChargesIn(content: Buffer): BudgetRows["spans"][number][] {
  */
 export function passMissing(
   accountId: string,
-  { operations, free, grants, missing }: WalletRecord,
+  { operations, free, grants, returns, missing }: WalletRecord,
   after: readonly Operation[],
 ): Applied & { readonly pending: readonly Operation[] } {
   const numbers = missing.map((content) => operationIn(content, accountId) ?? 0);
@@ -93,9 +93,17 @@ export function passMissing(
   const late = after.filter(({ number, balance }) => number <= last && balance === "free");
   const applied = [...grants, ...late.map((grant) => ({ ...grant, before: null }))];
   const entries = new Map(missing.flatMap(readable).map((entry) => [entry.operation, entry]));
-  const freeEnds = applied.reduce((ends, grant) => {
-    return withGrant(ends, grant, grant.before ?? beforeOf(grant, entries, free));
-  }, NO_FREE_ENDS);
+  const returned = (ends: FreeEnds, after: number, before: number) =>
+    returns
+      .filter(({ seq }) => seq > after && seq < before)
+      .reduce((all, { admittedMs, amount }) => withReturn(all, admittedMs, amount), ends);
+  let [freeEnds, seq] = [NO_FREE_ENDS, 0];
+  for (const grant of applied) {
+    const before = grant.before ?? beforeOf(grant, entries, free);
+    freeEnds = withGrant(returned(freeEnds, seq, before.seq), grant, before);
+    seq = before.seq;
+  }
+  freeEnds = returned(freeEnds, seq, Number.POSITIVE_INFINITY);
   return { operations: last, freeEnds, pending: after.filter(({ number }) => number > last) };
 }
 
@@ -109,6 +117,7 @@ function beforeOf(
   free: bigint,
 ) {
   const entry = entries.get(number);
-  if (entry === undefined) return { owned: free, nowMs: createdAtMs };
-  return { owned: entry.freeAfter - entry.freeDelta, nowMs: entry.atMs };
+  const seq = entry?.seq ?? Number.POSITIVE_INFINITY;
+  if (entry === undefined) return { seq, owned: free, nowMs: createdAtMs };
+  return { seq, owned: entry.freeAfter - entry.freeDelta, nowMs: entry.atMs };
 }

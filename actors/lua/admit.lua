@@ -188,7 +188,7 @@ if redis_call('HSETNX', holds, request, record) == 0 then
   hold = parse_hold(record)
 end
 w.paid = w.paid - hold.paid
-use_free(w, now, hold.free)
+use_free(w, now, hold.free, hold.free)
 w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free
 w.streams, w.calls, w.used = w.streams + stream, w.calls + calls_of(hold), now
 add_to_month(w, month, 0, bound)

@@ -72,7 +72,8 @@ local taken = take_free + take_paid
 local seq = nil
 if taken ~= 0 then
   w.paid = w.paid - take_paid
-  use_free(w, admitted, take_free)
+  use_free(w, admitted, take_free, 0)
+  return_late(w, admitted, -take_free)
   add_to_month(w, month, taken, 0)
   add_to_month(k, month, taken, 0)
   seq = next_seq(w)

@@ -19,6 +19,15 @@ export interface BucketRecord {
   readonly documents: number;
 }
 
+/** An end of free credit, and what calls hold that began after it. */
+export interface HeldFreeEnd extends FreeEnd {
+  readonly held: NanoUsd;
+}
+
+interface HeldFreeEnds extends FreeEnds {
+  readonly earlier: readonly HeldFreeEnd[];
+}
+
 /** An account's wallet. Balances do not include held amounts. */
 export interface Wallet {
   readonly layout: number;
@@ -36,8 +45,8 @@ export interface Wallet {
   /** The number of the last operation applied. */
   readonly operations: number;
   /** When free credit ends; the earlier ends are those of lots that end before the last one. */
-  readonly freeEnds: FreeEnds;
-  /** A call that began before this time gives back no free credit that has ended since. */
+  readonly freeEnds: HeldFreeEnds;
+  /** Calls from before it give back no free credit that has ended since. */
   readonly freeSinceMs: number;
   readonly streams: number;
   /** Open calls, streams included. */
@@ -165,16 +174,25 @@ export function parseWallet(bytes: Buffer): Wallet {
   };
 }
 
+/** The end, `later`, `held`, `lowered` and `countedMs`. */
+const END_FIELDS = 5;
+
 /** The ends of free credit before the last one, as free_credit.lua packs them. */
-function freeEndsAt(bytes: Buffer, offset: number): FreeEnd[] {
+function freeEndsAt(bytes: Buffer, offset: number): HeldFreeEnd[] {
   const length = bytes.length - offset;
-  if (length < 0 || length % (2 * BYTES) !== 0) {
+  if (length < 0 || length % (END_FIELDS * BYTES) !== 0) {
     throw new UnknownRecord("A wallet has another length");
   }
-  return Array.from({ length: length / (2 * BYTES) }, (_, index) => {
-    const place = offset + index * 2 * BYTES;
-    const later = bytes.readDoubleLE(place + BYTES);
-    return { atMs: bytes.readDoubleLE(place), later: money(later) };
+  return Array.from({ length: length / (END_FIELDS * BYTES) }, (_, index) => {
+    const field = (place: number) =>
+      bytes.readDoubleLE(offset + (index * END_FIELDS + place) * BYTES);
+    return {
+      atMs: field(0),
+      later: money(field(1)),
+      held: money(field(2)),
+      lowered: money(field(3)),
+      countedMs: field(4),
+    };
   });
 }
 

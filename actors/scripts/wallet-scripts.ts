@@ -118,7 +118,9 @@ export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
       a.operations,
       a.version,
       a.pending.length,
-      ...a.freeEnds.earlier.flatMap(({ atMs, later }) => [atMs, Number(later)]),
+      ...a.freeEnds.earlier.flatMap(({ atMs, later, lowered, countedMs }) => {
+        return [atMs, Number(later), 0, Number(lowered), countedMs];
+      }),
     ),
     a.account,
     a.document,

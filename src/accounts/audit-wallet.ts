@@ -182,10 +182,15 @@ function checkLots(
   if (due !== there) {
     return say("the ends of free credit before the last in Redis", due || "none", there || "none");
   }
-  for (const [index, { atMs, later }] of found.entries()) {
+  for (const [index, end] of found.entries()) {
+    const { atMs, later } = end;
     const held = holds.reduce((sum, { admittedMs, free }) => {
       return admittedMs >= atMs ? sum + free : sum;
     }, 0n);
+    if (end.held !== held) {
+      const fact = `the free credit in Redis held by calls after ${new Date(atMs).toISOString()}`;
+      return say(fact, dollars(held), dollars(end.held));
+    }
     const least = (earlier[index]?.later ?? 0n) - held;
     const most = (replay.freeEndsUncharged.earlier[index]?.later ?? 0n) - held;
     if (later >= least && later <= most) continue;

@@ -1,24 +1,27 @@
 -- Free credit in lots, each with an end of its own (D-970). `w.free` is the sum, and `free_expires`
--- the last end. Each earlier end is in `w.ends`: packed pairs, by time, of the end and of the
--- amount that is left to calls that begin after that end. A wallet of one lot has none. Loaded
--- after records.lua.
+-- the last end. Each end before it is in `w.ends`, by time, as five packed numbers: the end; what
+-- calls may use that begin after it; what such calls hold; by how much lots that came since have
+-- lowered the second number; and when the second number was first counted, or 0 if it then was
+-- nothing (D-973). A wallet of one lot has none. Loaded after records.lua.
 
-local END, END_BYTES = '<dd', 16
--- An end that passed this long ago is removed when the next lot comes.
+local END, END_BYTES = '<ddddd', 40
+-- An end that is longer over by both clocks is forgotten when the next lot comes.
 local END_KEPT_MS = 86400000
 
 local function ends_of(w)
   local ends = {}
   for place = 1, #w.ends, END_BYTES do
-    local at, later = unpack_record(END, w.ends, place)
-    ends[#ends + 1] = { at = at, later = later }
+    local at, later, held, lowered, counted = unpack_record(END, w.ends, place)
+    ends[#ends + 1] = { at = at, later = later, held = held, lowered = lowered, counted = counted }
   end
   return ends
 end
 
 local function set_ends(w, ends)
   local packed = {}
-  for i, one in ipairs(ends) do packed[i] = pack(END, one.at, one.later) end
+  for i, one in ipairs(ends) do
+    packed[i] = pack(END, one.at, one.later, one.held, one.lowered, one.counted)
+  end
   w.ends = table.concat(packed)
 end
 
@@ -39,14 +42,30 @@ local function free_at(w, time)
   return min(w.free, later_than(w, time) or w.free)
 end
 
--- Takes free credit for a call; gives it back if `taken` is below 0. A call takes from the lot that
--- ends first, and only a call that began after an end takes from the amount that this end left.
-local function use_free(w, admitted, taken)
+-- Takes free credit for a call; gives it back if `taken` is below 0. `held` is the change of what
+-- calls hold. A call takes from the lot that ends first, and only a call that began after an end
+-- takes from what that end left.
+local function use_free(w, admitted, taken, held)
   w.free = w.free - taken
-  if w.ends == '' or taken == 0 then return end
+  if w.ends == '' then return end
   local ends = ends_of(w)
   for _, one in ipairs(ends) do
-    if admitted >= one.at then one.later = one.later - taken end
+    if admitted >= one.at then one.later, one.held = one.later - taken, one.held + held end
+  end
+  set_ends(w, ends)
+end
+
+-- Gives back what the sweep took too much. That credit was gone when a lot came meanwhile: the lot
+-- lowered the ends by it, or counted its own end without it.
+local function return_late(w, admitted, returned)
+  if w.ends == '' or returned <= 0 then return end
+  local ends = ends_of(w)
+  for _, one in ipairs(ends) do
+    local back = 0
+    if admitted < one.counted then back = returned
+    elseif admitted < one.at then back = min(returned, one.lowered)
+    end
+    one.later, one.lowered = one.later + back, max(0, one.lowered - back)
   end
   set_ends(w, ends)
 end
@@ -80,24 +99,54 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
+-- Adds a lot that takes the place of free credit that has all ended. Calls may still hold some of
+-- that, so its end is kept, or the next lot would count it.
+local function replace_ends(w, now, lot)
+  local last = w.free_expires
+  w.free_since, w.ends, w.free_expires = now, '', max(last, lot.expires)
+  if w.held_free > 0 and lot.expires > last then
+    set_ends(w, { { at = last, later = lot.amount, held = 0, lowered = 0, counted = 0 } })
+  end
+end
+
+-- The ends that a new lot finds, and all free credit that goes on, with what calls hold of it. What
+-- had ended by `ended` is removed from the balance before.
+local function known_ends(w, now, ended)
+  local known, owned = ends_of(w), w.free + w.held_free
+  local most, kept, forgets, since_is_known = owned, {}, false, false
+  for _, one in ipairs(known) do
+    if one.at <= now then most = max(0, min(most, one.later + one.held)) end
+  end
+  for _, one in ipairs(known) do
+    -- Of earlier lots nothing is left, so their ends mean nothing.
+    if owned == 0 or one.at + END_KEPT_MS <= ended then
+      forgets = forgets or one.at <= w.free_since
+    else
+      kept[#kept + 1] = one
+      since_is_known = since_is_known or one.at <= w.free_since
+    end
+    -- What was spent since the lots came was of the first ones.
+    if one.at > now and one.later > most then
+      one.later, one.lowered = most, one.lowered + one.later - most
+    end
+  end
+  -- Nobody knows any more what a call from before an end that is forgotten may give back.
+  if forgets and not since_is_known then w.free_since = 0 end
+  return kept, most
+end
+
 -- Adds the end of a lot before its amount is added; src/core/money/free-lots.ts does the same.
 local function add_end(w, now, lot)
-  local last, owned = w.free_expires, w.free + w.held_free
-  -- Nothing is left of earlier lots, so their ends mean nothing.
-  if owned == 0 or last == 0 then
+  local last = w.free_expires
+  if last == 0 then
     w.ends, w.free_expires = '', lot.expires
     return
   end
-  local ends = {}
-  for _, one in ipairs(ends_of(w)) do
-    if one.at + END_KEPT_MS > now then ends[#ends + 1] = one end
-    -- Since the lots came, calls have spent the lots that end first.
-    if one.at > now then one.later = min(one.later, owned) end
-  end
+  local ends, most = known_ends(w, now, min(now, lot.created))
   -- Credit without an end goes with the last lot.
   local expires = lot.expires > 0 and lot.expires or last
   if expires > last then
-    ends[#ends + 1] = { at = last, later = 0 }
+    ends[#ends + 1] = { at = last, later = 0, held = 0, lowered = 0, counted = 0 }
     w.free_expires = expires
   end
   -- A passed end must not count calls that began before the lot came.
@@ -105,9 +154,12 @@ local function add_end(w, now, lot)
   local place = 1
   while ends[place] and ends[place].at < at do place = place + 1 end
   local before = ends[place - 1]
-  local later = before and before.at > now and before.later or owned
+  local found = { at = at, later = most, held = 0, lowered = 0, counted = now }
+  if before and before.at > now then
+    found.later, found.lowered, found.counted = before.later, before.lowered, before.counted
+  end
   for i = 1, place - 1 do ends[i].later = ends[i].later + lot.amount end
   local is_known = at >= w.free_expires or (ends[place] and ends[place].at == at)
-  if not is_known then table.insert(ends, place, { at = at, later = later }) end
+  if not is_known then table.insert(ends, place, found) end
   set_ends(w, ends)
 end

@@ -58,7 +58,7 @@ local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local charged_paid = charged - charged_free
 
   w.paid = w.paid + hold.paid - charged_paid
-  use_free(w, hold.admitted, charged_free - hold.free)
+  use_free(w, hold.admitted, charged_free - hold.free, -hold.free)
   w.held_paid, w.held_free = w.held_paid - hold.paid, w.held_free - hold.free
   w.streams, w.calls = w.streams - hold.stream, w.calls - calls_of(hold)
   add_to_month(w, hold.month, charged, -total)
@@ -122,18 +122,14 @@ local function apply_operation(events, w, account, now, op)
   amount(w.owed + max(0, debt))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
-    -- If all free credit has ended, remove it before other free credit comes. The credit has ended
-    -- only if two clocks agree: the clock of this server, and the clock of Postgres, by which the
-    -- new credit was booked.
-    local have_ended = w.free_expires > 0 and min(now, op.created) >= w.free_expires
-    if have_ended then
-      local fault = expire_free(events, w, account, now)
-      if fault then return fault end
-      w.free_since, w.ends = now, ''
-    end
+    -- Remove what has ended before other free credit comes, which would prolong it. That takes both
+    -- clocks: this server's, and that of Postgres, by which the new credit was booked.
+    local ended = min(now, op.created)
+    local fault = expire_free(events, w, account, ended)
+    if fault then return fault end
     free_delta = op.amount
-    if have_ended then
-      w.free_expires = max(w.free_expires, op.expires)
+    if w.free_expires > 0 and ended >= w.free_expires then
+      replace_ends(w, now, op)
     elseif op.amount > 0 then
       add_end(w, now, op)
     end

@@ -10,6 +10,7 @@ import {
   replacesAll,
   withCharge,
   withGrant,
+  withReturn,
 } from "../money/free-lots.ts";
 import { monthBefore, monthOf } from "../money/months.ts";
 import { operationEffect } from "../money/operation-effect.ts";
@@ -155,7 +156,8 @@ export class LedgerReplay {
       // A late settlement returns the amount that the sweep took too much, also of free credit that
       // ended.
       if (freeDelta > 0n && atMs < this.#freeSinceMs) this.#lapsing += freeDelta;
-      this.freeEnds = withCharge(this.freeEnds, atMs, -freeDelta);
+      this.freeEnds = withReturn(withCharge(this.freeEnds, atMs, -freeDelta), atMs, freeDelta);
+      this.freeEndsUncharged = withReturn(this.freeEndsUncharged, atMs, freeDelta);
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
       for (const { number, startMs } of entry.budgets) {

@@ -13,6 +13,10 @@ export interface FreeEnd {
    * a clock jumped.
    */
   readonly later: bigint;
+  /** By how much lots that came since have lowered that, in nano-USD. */
+  readonly lowered: bigint;
+  /** When `later` was first counted; 0 if it then was nothing. */
+  readonly countedMs: number;
 }
 
 /** When the free credit of an account ends. */
@@ -39,6 +43,14 @@ export interface BeforeGrant {
   readonly nowMs: number;
 }
 
+/** Free credit that a late settlement gave back because the sweep had taken too much. */
+export interface FreeReturn {
+  /** The number of its ledger entry. */
+  readonly seq: number;
+  readonly admittedMs: number;
+  readonly amount: bigint;
+}
+
 /** A part of the free credit that ends at one time. */
 export interface FreeLot {
   readonly amount: NanoUsd;
@@ -49,7 +61,7 @@ export interface FreeLot {
 /** The most ends of free credit that an account may have to redeem a voucher that adds one. */
 export const FREE_LOTS_MAX = 16;
 
-/** An end that passed this long ago is removed when the next lot comes. */
+/** An end that is longer over by both clocks is forgotten when the next lot comes. */
 const END_KEPT_MS = DAY_MS;
 
 /** True if a grant finds only free credit that ended by both clocks, and takes its place. */
@@ -63,24 +75,40 @@ export function withGrant(ends: FreeEnds, grant: FreeGrant, before: BeforeGrant)
   const { owned, nowMs } = before;
   const { lastMs } = ends;
   const grantMs = grant.expiresAtMs ?? 0;
-  if (replacesAll(ends, grant, nowMs)) return { lastMs: Math.max(lastMs, grantMs), earlier: [] };
+  if (replacesAll(ends, grant, nowMs)) {
+    const isStillHeld = owned > 0n && grantMs > lastMs;
+    const earlier = isStillHeld ? [{ ...nothingAfter(lastMs), later: amount }] : [];
+    return { lastMs: Math.max(lastMs, grantMs), earlier };
+  }
   if (amount <= 0n) return ends;
-  if (owned === 0n || lastMs === 0) return { lastMs: grantMs, earlier: [] };
+  if (lastMs === 0) return { lastMs: grantMs, earlier: [] };
+  const most = least(owned, laterThan(ends, nowMs) ?? owned);
   const expiresMs = grantMs > 0 ? grantMs : lastMs;
-  const known = ends.earlier
-    .filter(({ atMs }) => atMs + END_KEPT_MS > nowMs)
-    .map((end) => (end.atMs > nowMs ? { ...end, later: least(end.later, owned) } : end));
-  if (expiresMs > lastMs) known.push({ atMs: lastMs, later: 0n });
+  const known = knownEnds(ends, Math.min(nowMs, grant.createdAtMs), owned).map((end) => {
+    if (end.atMs <= nowMs || end.later <= most) return end;
+    return { ...end, later: most, lowered: end.lowered + end.later - most };
+  });
+  if (expiresMs > lastMs) known.push(nothingAfter(lastMs));
   const newLastMs = Math.max(lastMs, expiresMs);
   const atMs = Math.max(expiresMs, nowMs + 1);
   const sooner = known.filter((end) => end.atMs < atMs);
   const others = known.filter((end) => end.atMs >= atMs);
   const last = sooner.at(-1);
-  const later = last !== undefined && last.atMs > nowMs ? last.later : owned;
+  const isLastAhead = last !== undefined && last.atMs > nowMs;
+  const found = isLastAhead ? last : { later: most, lowered: 0n, countedMs: nowMs };
   const isKnown = atMs >= newLastMs || others[0]?.atMs === atMs;
-  const added = isKnown ? [] : [{ atMs, later }];
+  const added = isKnown ? [] : [{ ...found, atMs }];
   const raised = sooner.map((end) => ({ ...end, later: end.later + amount }));
   return { lastMs: newLastMs, earlier: [...raised, ...added, ...others] };
+}
+
+function nothingAfter(atMs: number): FreeEnd {
+  return { atMs, later: 0n, lowered: 0n, countedMs: 0 };
+}
+
+/** The ends that still mean something: none if nothing is left of the lots before. */
+function knownEnds({ earlier }: FreeEnds, endedMs: number, owned: bigint): readonly FreeEnd[] {
+  return owned === 0n ? [] : earlier.filter(({ atMs }) => atMs + END_KEPT_MS > endedMs);
 }
 
 /** The ends after a call that was admitted at this time was charged, or given back if below 0. */
@@ -93,9 +121,22 @@ export function withCharge(ends: FreeEnds, admittedMs: number, charged: bigint):
 }
 
 /**
- * The amount that the ends up to a time leave to calls; null if no earlier end has passed by that
- * time.
+ * The ends after a call that was admitted at this time gave back what its sweep took too much.
+ * That credit was gone when a lot came meanwhile: the lot lowered the ends by it, or counted its
+ * own end without it.
  */
+export function withReturn(ends: FreeEnds, admittedMs: number, returned: bigint): FreeEnds {
+  if (ends.earlier.length === 0 || returned <= 0n) return ends;
+  const earlier = ends.earlier.map((end) => {
+    if (admittedMs >= end.atMs) return end;
+    const isFromBefore = admittedMs < end.countedMs;
+    const back = isFromBefore ? returned : least(returned, end.lowered);
+    return { ...end, later: end.later + back, lowered: end.lowered - least(back, end.lowered) };
+  });
+  return { ...ends, earlier };
+}
+
+/** What the ends up to a time leave to calls; null if none of the earlier ones is over by then. */
 export function laterThan({ earlier }: FreeEnds, timeMs: number): bigint | null {
   const over = earlier.filter(({ atMs }) => atMs <= timeMs).map(({ later }) => later);
   if (over.length === 0) return null;

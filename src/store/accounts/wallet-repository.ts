@@ -4,7 +4,7 @@
 import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
 import type { EndUserBudget } from "../../core/access/end-users.ts";
 import type { Operation } from "../../core/journal/journal.ts";
-import type { BeforeGrant, FreeGrant } from "../../core/money/free-lots.ts";
+import type { BeforeGrant, FreeGrant, FreeReturn } from "../../core/money/free-lots.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import { type AppliedOperation, lostOperations } from "../ledger/lost-operations.ts";
@@ -34,6 +34,8 @@ export interface WalletRecord {
   readonly owed: NanoUsd;
   /** The operations up to the last one in the ledger that gave free credit, in order. */
   readonly grants: readonly AppliedGrant[];
+  /** The free credit that late settlements gave back, in order. */
+  readonly returns: readonly FreeReturn[];
   /** The number of the last operation in the ledger. */
   readonly operations: number;
   readonly version: number;
@@ -47,11 +49,8 @@ export interface WalletRecord {
 /** An operation that gave free credit. */
 export interface AppliedGrant extends FreeGrant {
   readonly number: number;
-  /**
-   * The balance before the grant, by the ledger entry of the grant; null if the ledger lacks the
-   * entry.
-   */
-  readonly before: BeforeGrant | null;
+  /** By its ledger entry; null if the ledger lacks it. */
+  readonly before: (BeforeGrant & { readonly seq: number }) | null;
 }
 
 /** The facts about an account that an eviction needs. */
@@ -269,12 +268,15 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
     .from(ledgerEntries)
     .where(eq(ledgerEntries.account, account));
   const operationsApplied = applied?.number ?? 0;
+  const grants = await readGrants(tx, account, operationsApplied);
   return {
     seq: last?.seq ?? 0,
     paid: nano(last?.paidAfter ?? 0n),
     free: nano(last?.freeAfter ?? 0n),
     owed: nano(last?.owedAfter ?? 0n),
-    grants: await readGrants(tx, account, operationsApplied),
+    grants,
+    // Without a second lot no end but the last is known, and nothing moves it.
+    returns: grants.length > 1 ? await readReturns(tx, account) : [],
     operations: operationsApplied,
     version: stored.version,
     document: stored.document,
@@ -290,6 +292,7 @@ async function readGrants(tx: Queries, account: number, last: number): Promise<A
       amount: operations.amount,
       expiresAt: operations.expiresAt,
       createdAt: operations.createdAt,
+      seq: ledgerEntries.seq,
       free: ledgerEntries.freeAfter,
       added: ledgerEntries.freeDelta,
       appliedAt: ledgerEntries.at,
@@ -311,16 +314,29 @@ async function readGrants(tx: Queries, account: number, last: number): Promise<A
       ),
     )
     .orderBy(asc(operations.number));
-  return rows.map(({ number, amount, expiresAt, createdAt, free, added, appliedAt }) => ({
+  return rows.map(({ number, amount, expiresAt, createdAt, seq, free, added, appliedAt }) => ({
     number,
     amount,
     expiresAtMs: expiresAt?.getTime() ?? null,
     createdAtMs: createdAt.getTime(),
     before:
-      free === null || added === null || appliedAt === null
+      seq === null || free === null || added === null || appliedAt === null
         ? null
-        : { owned: free - added, nowMs: appliedAt.getTime() },
+        : { seq, owned: free - added, nowMs: appliedAt.getTime() },
   }));
+}
+
+async function readReturns(tx: Queries, account: number): Promise<FreeReturn[]> {
+  const { seq, at, freeDelta: amount, kind } = ledgerEntries;
+  const rows = await tx
+    .select({ seq, at, amount })
+    .from(ledgerEntries)
+    // As the index has it: a parameter in place of the kind would not match.
+    .where(
+      and(eq(ledgerEntries.account, account), sql`${kind} = 'late_charge'`, sql`${amount} > 0`),
+    )
+    .orderBy(asc(seq));
+  return rows.map((row) => ({ seq: row.seq, admittedMs: row.at.getTime(), amount: row.amount }));
 }
 
 async function lastEntry(tx: Queries, account: number) {

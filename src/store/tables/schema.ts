@@ -55,6 +55,10 @@ export const ledgerEntries = pgTable(
     uniqueIndex("ledger_operation")
       .on(table.account, table.operation)
       .where(sql`${table.operation} IS NOT NULL`),
+    // Free credit that late settlements gave back, of which hardly any account has some.
+    index("ledger_free_returned")
+      .on(table.account, table.seq)
+      .where(sql`${table.kind} = 'late_charge' AND ${table.freeDelta} > 0`),
     foreignKey({
       columns: [table.account, table.operation],
       foreignColumns: [operations.account, operations.number],

@@ -7,9 +7,9 @@ import type { KeyState, Wallet, WindowRecord } from "../../../actors/records/rec
 import type { RedisClient } from "../../../actors/scripts/script.ts";
 import type { JournalEntry } from "../../../src/core/journal/journal.ts";
 import { markerIn } from "../../../src/core/journal/marker.ts";
-import type { FreeEnds } from "../../../src/core/money/free-lots.ts";
 import { monthBefore } from "../../../src/core/money/months.ts";
 import type { ModelAccount } from "./model-accounts.ts";
+import type { ModelEnds } from "./model-free.ts";
 import type { ModelEvent } from "./model-types.ts";
 import { ModelWindow, WINDOW_SECONDS } from "./model-window.ts";
 import type { WalletModel } from "./wallet-model.ts";
@@ -175,7 +175,7 @@ export class Inspector {
 
 const NOTHING_SPENT = { spent: 0n, held: 0n, previousSpent: 0n, previousHeld: 0n };
 
-function endsText({ lastMs, earlier }: FreeEnds): string {
+function endsText({ lastMs, earlier }: ModelEnds): string {
   return [...earlier.map(({ atMs, later }) => `${later} after ${atMs}`), lastMs].join(", ");
 }
 

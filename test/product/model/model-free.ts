@@ -10,13 +10,33 @@ export interface ModelGrant {
   readonly createdAtMs: number;
   readonly owned: bigint;
   readonly nowMs: number;
+  /** The number of its ledger entry. */
+  readonly seq: number;
+}
+
+/** What the wallet has of a time before a grant. */
+export interface BeforeModelGrant {
+  /** What calls hold that began at a time or after it. */
+  readonly heldSince: (atMs: number) => bigint;
+  readonly freeSinceMs: number;
 }
 
 interface ModelEnd {
   readonly atMs: number;
   /** The credit that ends later, less the amount that calls which began after the end use. */
   later: bigint;
+  /** What later lots took of that, and a late settlement may bring back. */
+  lowered: bigint;
+  /** A call from before it brings back any amount. */
+  readonly countedMs: number;
 }
+
+export interface ModelEnds {
+  readonly lastMs: number;
+  readonly earlier: readonly Readonly<Pick<ModelEnd, "atMs" | "later">>[];
+}
+
+const NOTHING = { lowered: 0n, countedMs: 0 };
 
 export class ModelFree {
   lastMs = 0;
@@ -27,35 +47,46 @@ export class ModelFree {
     return this.#ends;
   }
 
-  /** True if all free credit has ended by both clocks when a grant comes. */
-  isReplacedBy({ createdAtMs, nowMs }: Pick<ModelGrant, "createdAtMs" | "nowMs">): boolean {
-    return this.lastMs > 0 && Math.min(nowMs, createdAtMs) >= this.lastMs;
-  }
-
-  add(grant: ModelGrant): void {
-    const { amount, expiresAtMs, owned, nowMs } = grant;
-    if (this.isReplacedBy(grant)) {
-      this.lastMs = Math.max(this.lastMs, expiresAtMs);
-      this.#ends = [];
-      return;
+  /** Adds a lot; returns since when no call from before gives back what has ended. */
+  add(grant: ModelGrant, { heldSince, freeSinceMs }: BeforeModelGrant): number {
+    const { amount, expiresAtMs, createdAtMs, owned, nowMs } = grant;
+    const oldLastMs = this.lastMs;
+    this.lastMs = oldLastMs === 0 ? expiresAtMs : Math.max(oldLastMs, expiresAtMs);
+    if (oldLastMs > 0 && Math.min(nowMs, createdAtMs) >= oldLastMs) {
+      const goesOn = owned > 0n && expiresAtMs > oldLastMs;
+      this.#ends = goesOn ? [{ atMs: oldLastMs, later: amount, ...NOTHING }] : [];
+      return nowMs;
     }
-    if (owned === 0n || this.lastMs === 0) {
-      this.lastMs = expiresAtMs;
-      this.#ends = [];
-      return;
-    }
-    this.#ends = this.#ends.filter(({ atMs }) => nowMs - atMs < DAY_MS);
-    for (const end of this.#ends) if (end.atMs > nowMs) end.later = least(end.later, owned);
-    const [oldLastMs, atMs] = [this.lastMs, Math.max(expiresAtMs, nowMs + 1)];
-    this.lastMs = Math.max(oldLastMs, expiresAtMs);
+    if (oldLastMs === 0) return freeSinceMs;
+    const wasKnown = this.passedMs(freeSinceMs) > 0;
+    const isKept = ({ atMs }: ModelEnd) => Math.min(nowMs, createdAtMs) - atMs < DAY_MS;
+    const passed = this.#ends.filter(({ atMs }) => atMs <= nowMs);
+    const goOn = passed.map(({ atMs, later }) => atLeastZero(later + heldSince(atMs)));
+    const most = least(owned, ...goOn);
+    this.#ends = owned === 0n ? [] : this.#ends.filter(isKept);
+    const isForgotten = wasKnown && this.passedMs(freeSinceMs) === 0;
+    for (const end of this.#ends) if (end.atMs > nowMs) lower(end, most);
+    const atMs = Math.max(expiresAtMs, nowMs + 1);
     const before = this.#ends.findLast((end) => end.atMs < atMs);
-    const later = before === undefined || before.atMs <= nowMs ? owned : before.later;
+    const isFirst = before === undefined || before.atMs <= nowMs;
+    const found = isFirst ? { later: most, lowered: 0n, countedMs: nowMs } : { ...before };
     for (const end of this.#ends) if (end.atMs < atMs) end.later += amount;
     if (expiresAtMs > oldLastMs) {
-      this.#ends.push({ atMs: oldLastMs, later: amount });
+      this.#ends.push({ atMs: oldLastMs, later: amount, ...NOTHING });
     } else if (atMs < this.lastMs && this.#ends.every((end) => end.atMs !== atMs)) {
-      this.#ends.push({ atMs, later });
+      this.#ends.push({ ...found, atMs });
       this.#ends.sort((a, b) => a.atMs - b.atMs);
+    }
+    return isForgotten ? 0 : freeSinceMs;
+  }
+
+  /** A late settlement gives this back, which the lots since then did not find. */
+  giveBack(admittedMs: number, returned: bigint): void {
+    for (const end of this.#ends) {
+      if (admittedMs >= end.atMs) continue;
+      const lowered = least(returned, end.lowered);
+      end.later += admittedMs < end.countedMs ? returned : lowered;
+      end.lowered -= lowered;
     }
   }
 
@@ -80,4 +111,10 @@ export class ModelFree {
   passedMs(nowMs: number): number {
     return Math.max(0, ...this.#ends.map(({ atMs }) => (atMs <= nowMs ? atMs : 0)));
   }
+}
+
+function lower(end: ModelEnd, most: bigint): void {
+  if (end.later <= most) return;
+  end.lowered += end.later - most;
+  end.later = most;
 }

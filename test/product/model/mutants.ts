@@ -233,7 +233,7 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
   {
     breaks: "free credit that ended is not prolonged by the next",
-    good: "w.free_expires > 0 and min(now, op.created) >= w.free_expires",
+    good: "w.free_expires > 0 and ended >= w.free_expires",
     bad: "false",
     runs: 96,
   },
@@ -250,12 +250,12 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
   {
     breaks: "a lot that lasts longer does not prolong the one before",
-    good: "    ends[#ends + 1] = { at = last, later = 0 }\n",
+    good: "    ends[#ends + 1] = { at = last, later = 0, held = 0, lowered = 0, counted = 0 }\n",
     bad: "",
   },
   {
     breaks: "a lot that ends sooner is spent first and ends alone",
-    good: "if not is_known then table.insert(ends, place, { at = at, later = later }) end",
+    good: "if not is_known then table.insert(ends, place, found) end",
     bad: "",
   },
   {
@@ -265,8 +265,8 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
   {
     breaks: "calls after an end take from what goes on",
-    good: "if admitted >= one.at then one.later = one.later - taken end",
-    bad: "",
+    good: "then one.later, one.held = one.later - taken, one.held + held end",
+    bad: "then one.held = one.held + held end",
     runs: 96,
   },
   {
@@ -282,8 +282,14 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
   {
     breaks: "lots of which nothing is left have no end",
-    good: "if owned == 0 or last == 0 then",
-    bad: "if last == 0 then",
+    good: "if owned == 0 or one.at + END_KEPT_MS <= ended then",
+    bad: "if one.at + END_KEPT_MS <= ended then",
+    runs: 96,
+  },
+  {
+    breaks: "what has ended is removed before the next lot comes",
+    good: "expire_free(events, w, account, ended)",
+    bad: "expire_free(events, w, account, 0)",
     runs: 96,
   },
 ];

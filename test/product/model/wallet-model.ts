@@ -45,6 +45,8 @@ export class WalletModel {
   freeSinceMs = 0;
   /** The grants that were applied, by their numbers: the wallet is built from them again. */
   readonly #grants = new Map<number, ModelGrant>();
+  /** The free credit that late settlements gave back. */
+  #returns: { readonly seq: number; readonly admittedMs: number; readonly returned: bigint }[] = [];
   readonly holds = new Map<string, ModelHold>();
   free = new ModelFree();
   /** Holds of an older epoch that Redis still lists: they keep the lease of their process. */
@@ -141,9 +143,12 @@ export class WalletModel {
     this.usedMs = 0;
     this.free = new ModelFree();
     this.freeSinceMs = 0;
-    for (const { number } of this.operations.slice(0, this.ledger.operations)) {
-      const grant = this.#grants.get(number);
-      if (grant !== undefined) this.free.add(grant);
+    const before = { heldSince: () => 0n, freeSinceMs: 0 };
+    const applied = this.operations.slice(0, this.ledger.operations);
+    const grants = applied.flatMap(({ number }) => this.#grants.get(number) ?? []);
+    for (const past of [...grants, ...this.#returns].sort((a, b) => a.seq - b.seq)) {
+      if ("returned" in past) this.free.giveBack(past.admittedMs, past.returned);
+      else this.free.add(past, before);
     }
     // The held amounts are available again; they first pay the debt.
     this.#repay();
@@ -306,6 +311,7 @@ export class WalletModel {
   /** Rebuilds the wallet from Postgres. Holds and results of sweeps are void; leases stay. */
   rebuild(): void {
     this.ledger = this.repository.copy();
+    this.#returns = this.#returns.filter(({ seq }) => seq <= this.ledger.seq);
     this.here = false;
     this.events = [];
     for (const [id, hold] of this.holds) this.#void.set(id, hold);
@@ -401,14 +407,13 @@ export class WalletModel {
       } else {
         const { amount, number, createdAtMs, expiresAtMs } = operation;
         const nowMs = this.now();
-        if (this.free.isReplacedBy({ createdAtMs, nowMs })) {
-          this.expireFree(nowMs);
-          this.freeSinceMs = nowMs;
-        }
-        const owned = this.ledger.free;
-        const grant = { amount, createdAtMs, expiresAtMs: expiresAtMs ?? 0, owned, nowMs };
+        this.expireFree(Math.min(nowMs, createdAtMs));
+        const [owned, seq] = [this.ledger.free, this.ledger.seq + 1];
+        const grant = { amount, createdAtMs, expiresAtMs: expiresAtMs ?? 0, owned, nowMs, seq };
         this.#grants.set(number, grant);
-        this.free.add(grant);
+        const heldSince = (atMs: number) =>
+          this.#sum(({ admittedMs, free }) => (admittedMs >= atMs ? free : 0n));
+        this.freeSinceMs = this.free.add(grant, { heldSince, freeSinceMs: this.freeSinceMs });
         this.ledger.operations = number;
         this.ledger.enter({ kind: "credit", free: amount, operation: number });
       }
@@ -446,6 +451,11 @@ export class WalletModel {
         : this.#takeLate(tombstone, missing, nowMs);
     const total = taken.paid + taken.free;
     this.free.use(hold.admittedMs, taken.free);
+    if (taken.free < 0n) {
+      const [seq, returned] = [this.ledger.seq + 1, -taken.free];
+      this.free.giveBack(hold.admittedMs, returned);
+      this.#returns.push({ seq, admittedMs: hold.admittedMs, returned });
+    }
     this.#charge("late_charge", hold, total, taken.free);
     const writtenOff = atLeastZero(cost - charged - total);
     const held = hold.paid + hold.free;

@@ -119,7 +119,7 @@ describe("damage in Redis", () => {
     [
       "ends of free credit that nobody gave",
       async ({ actor: { keys } }) => {
-        const ends = Buffer.alloc(16);
+        const ends = Buffer.alloc(40);
         ends.writeDoubleLE(Date.now() + 86_400_000);
         await world.redis.append(keys.wallet, ends);
       },

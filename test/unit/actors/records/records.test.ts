@@ -105,7 +105,10 @@ test("a wallet that a script writes is read as it was, by both", async () => {
     fc.asyncProperty(recordOf(WALLET), async (values) => {
       const lua = `${named(Object.keys(values).map((field) => names[field] ?? ""))}
         r.ends = ''
-        set_ends(r, { { at = r.used, later = r.spent }, { at = r.used + 1, later = r.held } })
+        set_ends(r, { { at = r.used, later = r.spent, held = r.held, lowered = r.paid,
+            counted = r.month },
+          { at = r.used + 1, later = r.held, held = r.paid, lowered = r.free,
+            counted = 0 } })
         write_wallet(KEYS[1], r)
         local again = read_wallet(KEYS[1], r.epoch)
         for field, value in pairs(r) do
@@ -116,8 +119,20 @@ test("a wallet that a script writes is read as it was, by both", async () => {
       const { lastMs, ...fields } = values;
       const { usedMs = 0 } = values;
       const earlier = [
-        { atMs: usedMs, later: amounts.spent },
-        { atMs: usedMs + 1, later: amounts.held },
+        {
+          atMs: usedMs,
+          later: amounts.spent,
+          held: amounts.held,
+          lowered: amounts.paid,
+          countedMs: values.month,
+        },
+        {
+          atMs: usedMs + 1,
+          later: amounts.held,
+          held: amounts.paid,
+          lowered: amounts.free,
+          countedMs: 0,
+        },
       ];
       const expected = { ...fields, ...amounts, freeEnds: { lastMs, earlier } };
       expect<unknown>(read).toEqual({ ...expected, layout: LAYOUT_MIN });

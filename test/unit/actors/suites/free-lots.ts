@@ -3,12 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { auditAccount } from "../../../../src/accounts/audit-account.ts";
+import { LEASE_MS } from "../../../../src/core/access/limits.ts";
 import { DAY_MS } from "../../../../src/core/durations.ts";
 import { AuditRepository } from "../../../../src/store/audit/audit.ts";
 import { bookOperation, lockAccount } from "../../../../src/store/ledger/operations.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
-import { expectSound, ledgerOf } from "../../../support/stores/ledger-checks.ts";
+import { expectSound, ledgerOf, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import { balances, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
@@ -32,11 +33,11 @@ export const freeLotSuite = (open: WorldFactory): void =>
       return mine;
     };
 
-    const book = (mine: TestAccount, amount: string, days: number) =>
+    const book = (mine: TestAccount, amount: string, days: number, bookedMs = clock.ms) =>
       world.database.db.transaction(async (tx) => {
         await lockAccount(tx, mine.row.number);
-        const now = new Date(clock.ms);
-        const expiresAt = new Date(clock.ms + days * DAY_MS);
+        const now = new Date(bookedMs);
+        const expiresAt = new Date(bookedMs + days * DAY_MS);
         const credit = { kind: "credit", balance: "free", actor: "test", createdAt: now } as const;
         await bookOperation(tx, mine.row.number, { ...credit, amount: usd(amount), expiresAt });
       });
@@ -51,6 +52,16 @@ export const freeLotSuite = (open: WorldFactory): void =>
     const spend = async (mine: TestAccount, cost: string) => {
       const call = await hold(mine, usd(cost));
       await call.settle(usd(cost), DONE);
+    };
+
+    /** A call that its process lost after this much, and that was swept. */
+    const swept = async (mine: TestAccount, { held, streamed }: Record<string, string>) => {
+      const call = await hold(mine, usd(held ?? ""), { stream: true });
+      call.checkpoint(usd(streamed ?? ""));
+      await world.accounts.renewLeases();
+      clock.ms += LEASE_MS;
+      await sweepOne(world, mine, call.id);
+      return call;
     };
 
     /** The ledger's entries about ends, and nothing that the audit finds wrong. */
@@ -136,6 +147,122 @@ export const freeLotSuite = (open: WorldFactory): void =>
       await after.settle(usd("1"), DONE);
       expect(await balances(mine)).toEqual({ paid: NONE, free: usd("4"), held: NONE });
       expect(await proven(mine)).toEqual([usd("-4")]);
+    });
+
+    test("that come while ended credit is still there end by themselves", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      clock.ms += 10 * DAY_MS + 2_000;
+      await give(mine, "3", 20);
+      expect(await freeOf(mine)).toBe(usd("8"));
+      clock.ms += 20 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("5"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-4"), usd("-3")]);
+    });
+
+    test("that come while calls hold ended credit end by themselves", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      const before = await hold(mine, usd("4"));
+      clock.ms += 10 * DAY_MS;
+      const after = await hold(mine, usd("1"));
+      await give(mine, "3", 20);
+      expect(await proven(mine)).toEqual([]);
+      await before.settle(NONE, DONE);
+      await after.settle(NONE, DONE);
+      expect(await freeOf(mine)).toBe(usd("8"));
+      clock.ms += 20 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("5"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-4"), usd("-3")]);
+    });
+
+    test("that come while calls hold what ended before all of them end by themselves", async () => {
+      const mine = await account();
+      const before = await hold(mine, usd("5"));
+      clock.ms += 90 * DAY_MS;
+      await give(mine, "3", 30);
+      const after = await hold(mine, usd("1"));
+      await give(mine, "2", 10);
+      expect(await proven(mine)).toEqual([]);
+      await before.settle(NONE, DONE);
+      await after.settle(NONE, DONE);
+      expect(await freeOf(mine)).toBe(usd("5"));
+      clock.ms += 10 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("3"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-5"), usd("-2")]);
+    });
+
+    test("of each month end with it, whatever voucher goes on", async () => {
+      const mine = await account();
+      await give(mine, "1", 17);
+      clock.ms += 17 * DAY_MS;
+      await give(mine, "1", 30);
+      expect(await freeOf(mine)).toBe(usd("6"));
+      clock.ms += 30 * DAY_MS;
+      await give(mine, "1", 31);
+      expect(await freeOf(mine)).toBe(usd("6"));
+      expect(await proven(mine)).toEqual([usd("-1"), usd("-1")]);
+    });
+
+    test("keep what a late settlement gives back after the next lot came", async () => {
+      const mine = await account();
+      await give(mine, "4", 30);
+      const late = await swept(mine, { held: "9", streamed: "8" });
+      await give(mine, "2", 120);
+      await late.settle(usd("1"), DONE);
+      expect(await freeOf(mine)).toBe(usd("10"));
+      expect(await proven(mine)).toEqual([]);
+      await world.flush();
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
+      clock.ms = Date.parse(START) + 30 * DAY_MS + LEASE_MS;
+      expect(await freeOf(mine)).toBe(usd("7"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-3")]);
+    });
+
+    test("lose nothing that a late settlement gives back after all was spent", async () => {
+      const mine = await account();
+      await give(mine, "1", 1);
+      clock.ms += DAY_MS - 1;
+      const late = await swept(mine, { held: "6", streamed: "6" });
+      await mine.actor.expireFree(clock.ms);
+      await give(mine, "2", 120);
+      await late.settle(usd("2"), DONE);
+      expect(await freeOf(mine)).toBe(usd("6"));
+      expect(await proven(mine)).toEqual([]);
+      clock.ms += 89 * DAY_MS;
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-4")]);
+    });
+
+    test("that come after all was spent do not shorten what is given back", async () => {
+      const mine = await account();
+      const late = await swept(mine, { held: "5", streamed: "5" });
+      await give(mine, "2", 30);
+      await late.settle(usd("1"), DONE);
+      expect(await freeOf(mine)).toBe(usd("6"));
+      clock.ms += 30 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("4"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-2")]);
+    });
+
+    test("are forgotten only once their credit is removed", async () => {
+      const mine = await account();
+      await give(mine, "4", 10);
+      const bookedMs = clock.ms;
+      clock.ms += 11 * DAY_MS + 2_000;
+      await book(mine, "3", 50, bookedMs);
+      await mine.actor.applyOperations();
+      expect(await freeOf(mine)).toBe(usd("8"));
+      await mine.actor.expireFree(clock.ms);
+      clock.ms = bookedMs + 50 * DAY_MS;
+      expect(await freeOf(mine)).toBe(usd("5"));
+      await mine.actor.expireFree(clock.ms);
+      expect(await proven(mine)).toEqual([usd("-4"), usd("-3")]);
     });
 
     test("end as before in a wallet that was rebuilt", async () => {

@@ -7,7 +7,6 @@ import {
   type FreeEnds,
   freeLots,
   NO_FREE_ENDS,
-  replacesAll,
   usableFree,
   withCharge,
   withGrant,
@@ -70,7 +69,7 @@ class Kept {
 
   grant(amount: bigint, expiresAtMs: number, nowMs: number): void {
     const grant = { amount, expiresAtMs, createdAtMs: nowMs };
-    if (replacesAll(this.ends, grant, nowMs)) this.free = 0n;
+    this.end(nowMs);
     this.ends = withGrant(this.ends, grant, { owned: this.free, nowMs });
     this.free += amount;
   }
@@ -95,8 +94,6 @@ test("each lot ends by itself, and the lot that ends first is spent first", () =
           kept.spend(nowMs, cost);
           purse.spend(nowMs, cost);
         } else {
-          // The worker comes between an end and the next lot.
-          kept.end(nowMs);
           const endsAtMs = nowMs + one.days * DAY_MS;
           kept.grant(BigInt(one.amount), endsAtMs, nowMs);
           purse.lots.push({ endsAtMs, amount: BigInt(one.amount) });

@@ -1,0 +1,1 @@
+CREATE INDEX "ledger_free_returned" ON "ledger_entries" USING btree ("account","seq") WHERE "ledger_entries"."kind" = 'late_charge' AND "ledger_entries"."free_delta" > 0;
