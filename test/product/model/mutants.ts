@@ -281,12 +281,6 @@ const FREE_CREDIT: readonly Mutant[] = [
     bad: "  ends = '',",
   },
   {
-    breaks: "lots of which nothing is left have no end",
-    good: "if owned == 0 or one.at + END_KEPT_MS <= ended then",
-    bad: "if one.at + END_KEPT_MS <= ended then",
-    runs: 96,
-  },
-  {
     breaks: "what has ended is removed before the next lot comes",
     good: "expire_free(events, w, account, ended)",
     bad: "expire_free(events, w, account, 0)",
