@@ -148,7 +148,7 @@ export interface BudgetSpans {
 export interface LoadBudgetsArgs extends OfAccount {
   readonly epoch: number;
   readonly evictions: number;
-  /** How often budgets of the account were forgotten, before Postgres was read. */
+  /** The count of forgettings of this account, read before the budgets were read from Postgres. */
   readonly forgotten: number;
   readonly budgets: readonly BudgetSpans[];
 }

@@ -47,8 +47,9 @@ interface AskedUse {
 }
 
 /**
- * The budgets that count an end user. One that has never made a call has spent nothing: nobody
- * learns from the answer whether there is such an end user.
+ * Reads the budgets that count an end user, with what they have spent. An end user who has never
+ * made a call gets the same answer as one who spent nothing, so the answer does not tell whether
+ * an end user exists.
  */
 export async function endUserUses(
   { database, actors }: EndUserDeps,

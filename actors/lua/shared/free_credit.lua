@@ -125,7 +125,7 @@ local function known_ends(w, now, ended)
       kept[#kept + 1] = one
       since_is_known = since_is_known or one.at <= w.free_since
     end
-    -- What was spent since the lots came was of the first ones.
+    -- Calls spend the lot that ends first, so the later lots have at most `most`.
     if one.at > now and one.later > most then
       one.later, one.lowered = most, one.lowered + one.later - most
     end

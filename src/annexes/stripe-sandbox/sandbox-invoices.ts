@@ -138,7 +138,7 @@ export function addLines(desk: Desk, id: string, lines: readonly InvoiceLine[]):
   return desk.store.change(id, { ...sums, lines: itemsOf(desk, id, lines) });
 }
 
-/** Makes a draft final. As at Stripe that makes a payment for it, which nobody charges here. */
+/** Makes a draft final. Like Stripe, the sandbox then makes a payment, which nobody charges. */
 export function finalizeInvoice(desk: Desk, id: string): SandboxObject {
   const draft = withStatus(desk, id, "draft");
   const final = desk.store.change(id, {

@@ -139,7 +139,7 @@ export function overviewPage({ store }: SandboxActions): string {
     .map(
       ({ id, amount_total }) => `<li><a href="/pay/${id}">Pay ${dollars(amount_total)}</a></li>`,
     );
-  // A payment that Stripe makes for an invoice, and that nobody charges, is none of a person.
+  // The list leaves out the payments that final invoices make by themselves: nobody paid them.
   const made = store.list("payment_intent").filter(({ status }) => status !== "canceled");
   const payments = made.map((intent) => paymentItem(store, intent));
   const cards = store

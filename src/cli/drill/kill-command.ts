@@ -7,7 +7,7 @@ import type { Outcome } from "./drill-report.ts";
 const KILL_AT = 10;
 
 export class KillCommand {
-  /** The promise never rejects, because the race goes on and nobody waits for the command. */
+  /** Resolves with how the command ended. It never rejects: nobody may be waiting for it yet. */
   #ran: Promise<Outcome> | null = null;
 
   /** The command is ended after `waitMs`, or at once when the drill stops. */

@@ -1,4 +1,4 @@
-// Tells apart the values of JSON whose shape nobody has checked yet.
+// Checks the kind of values that were parsed from JSON: an object, a text, a filled text.
 
 /** A JSON object, not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -68,8 +68,8 @@ function rowsOf({ prices }: ModelEntry, usage: ChatUsage, { request, hold }: Pri
 }
 
 /**
- * The call as it is charged if no server said in which tier it served it: as asked for, or in the
- * standard tier if that costs less, because the tier may not have been sent or granted (D-980).
+ * Returns the call as it is charged if no server named its tier: in the tier asked for, or in the
+ * standard tier if that costs less. The server may have refused the tier asked for (D-980).
  */
 export function cheaperServed(prices: Prices, usage: ChatUsage, call: PricedCall): PricedCall {
   const standard = { ...call, request: inStandardTier(call.request) };

@@ -9,8 +9,8 @@ import { isAnyOf } from "../tables/any-of.ts";
 import { webhookDeliveries, webhookEvents, webhookReceivers } from "../tables/webhook-schema.ts";
 
 /**
- * One delivery, or those of a receiver that failed, the last attempt or for good, and whose event
- * happened since a time.
+ * The deliveries to send again: a single delivery, or all of a receiver whose last attempt failed
+ * and whose event is not older than `since`.
  */
 export type ReplayOf =
   | { readonly delivery: number }

@@ -49,7 +49,7 @@ interface DeliveryLogProps {
   readonly account: string;
   /** The host of a webhook by its id. */
   readonly hostOf: (webhook: string) => string;
-  /** Sends an event again; missing where nobody may. */
+  /** Sends an event again. Without it the log has no button, as for operators. */
   readonly again?: (delivery: number) => void;
   readonly children?: ReactNode;
 }

@@ -40,8 +40,9 @@ export interface SearchPlan {
 }
 
 /**
- * The plan of a request. Null if the request has no such tool or may not call it, or if the
- * operator left the tool off. An error says why the request cannot have the tool.
+ * Plans the searches of a request. Returns null if the request does not list the tool or forbids
+ * to call it, or if the operator has not switched it on; returns an error if the tool is asked for
+ * and the request cannot have it.
  */
 export function searchPlan(
   { deps }: Pick<ChatContext, "deps">,
