@@ -158,7 +158,7 @@ export const WEBHOOK_EVENTS = {
   "limit.reached": {
     about:
       "Another limit refused a call (requests, streams, mail, the balance, a cap or budget of " +
-      "the account): once a UTC day for each and each key.",
+      "the account, a budget of an end user): once a UTC day for each and each key.",
     data: Refused,
   },
   "mail.bounced": {
