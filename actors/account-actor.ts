@@ -44,7 +44,7 @@ import {
   ratesNow,
 } from "./account-limits.ts";
 import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
-import { viewOf } from "./account-view.ts";
+import { type Viewer, viewOf } from "./account-view.ts";
 import { NamedBudgets, NOTHING_NAMED } from "./named-budgets.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
@@ -218,7 +218,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async view(keyId: string): Promise<AccountView> {
-    return this.#viewIn(await this.state(keyId), keyId);
+    const state = await this.state(keyId);
+    return this.#viewIn(state, { access: parseDocument(state.document), keyId });
   }
 
   async viewFor(call: AskingCall): Promise<CallView> {
@@ -226,12 +227,13 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     const state = await this.state(keyId);
     const { document, named } = this.#accessIn(state);
     const budgets = await named.ofView({ call, document, nowMs: state.nowMs });
-    return { ...(await this.#viewIn(state, keyId)), named: await this.budgetUse(budgets) };
+    const view = await this.#viewIn(state, { access: document, keyId });
+    return { ...view, named: await this.budgetUse(budgets) };
   }
 
-  async #viewIn(state: ViewReply, keyId: string): Promise<AccountView> {
-    const budgets = parseDocument(state.document).keys.get(keyId)?.budgets ?? NO_BUDGETS;
-    return viewOf(this.accountId, state, { keyId, budgets: await this.budgetUse(budgets) });
+  async #viewIn(state: ViewReply, viewer: Viewer): Promise<AccountView> {
+    const budgets = viewer.access.keys.get(viewer.keyId)?.budgets ?? NO_BUDGETS;
+    return viewOf(this.accountId, state, { ...viewer, budgets: await this.budgetUse(budgets) });
   }
 
   async endResponse({ requestId }: WholeResponse, markers: readonly string[]): Promise<void> {

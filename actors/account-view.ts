@@ -1,6 +1,6 @@
 // Shows a key the part of its account that it may read.
 
-import { parseDocument } from "../src/core/access/access.ts";
+import type { AccessDocument } from "../src/core/access/access.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { deriveTier } from "../src/core/access/limits.ts";
 import { nextFreeEnd, usableFree } from "../src/core/money/free-lots.ts";
@@ -8,13 +8,18 @@ import { ZERO } from "../src/core/money/money.ts";
 import type { AccountView } from "./account.ts";
 import type { ViewReply } from "./scripts/call-scripts.ts";
 
+/** The key that reads, and the document that has it. */
+export interface Viewer {
+  readonly access: AccessDocument;
+  readonly keyId: string;
+}
+
 /** The account as this key sees it. @throws ApiError for a key that is not the account's */
 export function viewOf(
   accountId: string,
-  { wallet, document, key: keyState, nowMs, month }: ViewReply,
-  { keyId, budgets }: Pick<AccountView, "budgets"> & { readonly keyId: string },
+  { wallet, key: keyState, nowMs, month }: ViewReply,
+  { access, keyId, budgets }: Pick<AccountView, "budgets"> & Viewer,
 ): AccountView {
-  const access = parseDocument(document);
   const key = access.keys.get(keyId);
   if (key === undefined) throw invalidKey();
   const { freeEnds } = wallet;

@@ -11,7 +11,7 @@ import {
   isEnded,
   type KeyState,
   parseBucket,
-  parseBudget,
+  parseBudgets,
   parseHold,
   parseKeyState,
   parseWallet,
@@ -137,7 +137,7 @@ async function inspectHolds(
     document: parsed(document, String),
     keys: keyStates(keyIds, states as Nested),
     holds: holdsOf(holds as readonly Buffer[], ends),
-    budgets: budgetRecords(budgets as readonly Buffer[]),
+    budgets: parseBudgets(budgets as readonly Buffer[]),
     tail: (tail as readonly Nested[]).map(([streamId, fields]) =>
       streamEntry(String(streamId), (fields as readonly Buffer[])[1]),
     ),
@@ -208,14 +208,6 @@ function holdsOf(flat: readonly Buffer[], ends: ReadonlyMap<string, number>): In
     holds.push({ request: String(flat[at + 1]), owner, leaseMs, record });
   }
   return holds;
-}
-
-function budgetRecords(flat: readonly Buffer[]): Map<number, BudgetRecord> {
-  const records = new Map<number, BudgetRecord>();
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    records.set(Number(flat[at]), parseBudget(flat[at + 1] ?? Buffer.alloc(0)));
-  }
-  return records;
 }
 
 function holdOf(bytes: Buffer | undefined): HoldRecord | null {

@@ -33,7 +33,7 @@ interface ViewedCall {
   readonly nowMs: number;
 }
 
-export interface NamedDecision {
+interface NamedDecision {
   /** In the order of the error table. */
   readonly budgets: readonly Budget[];
   readonly refusal: AccessRefusal | null;

@@ -13,6 +13,7 @@ import { isBegun } from "../src/core/access/runs.ts";
 import { ApiError } from "../src/core/errors.ts";
 import { ZERO } from "../src/core/money/money.ts";
 import { OpenWork } from "../src/core/open-work.ts";
+import type { ExpiredFree } from "../src/store/accounts/pending-work.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { BudgetUse } from "./account.ts";
 import { passMissing, spansOf, withMissing } from "./missing-entries.ts";
@@ -25,7 +26,6 @@ import { fromPostgres, type ScriptRunner } from "./scripts/script-runner.ts";
 import {
   applyOperation,
   configure,
-  type ExpiredFree,
   evict,
   expireFree,
   hydrate,

@@ -14,6 +14,7 @@ import type { Clock } from "./core/clock.ts";
 import { deadlines } from "./core/deadlines.ts";
 import type { Log } from "./core/log.ts";
 import { StartError } from "./core/start-error.ts";
+import { thrownMessage } from "./core/text/error-message.ts";
 import { openDashboard } from "./http/console/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
@@ -159,7 +160,7 @@ function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
   try {
     app.listen({ ...LISTEN_OPTIONS, hostname, port, reusePort });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = thrownMessage(cause);
     const problem = `PORT ${port} cannot be listened on at ${hostname} (${why})`;
     throw new StartError(`${problem}. Set it to a free port.`, { cause });
   }

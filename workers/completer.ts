@@ -2,10 +2,9 @@
 // operations that Redis lacks, and the expiry of free credit on accounts without calls.
 
 import { applyChanges, type ChangedAccount } from "../actors/changed-account.ts";
-import type { ExpiredFree } from "../actors/scripts/wallet-scripts.ts";
 import type { Log } from "../src/core/log.ts";
 import type { AccountRef } from "../src/store/accounts/accounts.ts";
-import type { PendingWork } from "../src/store/accounts/pending-work.ts";
+import type { ExpiredFree, PendingWork } from "../src/store/accounts/pending-work.ts";
 import { isRefusedByScript } from "../src/store/servers/redis-errors.ts";
 
 /** The part of an account's actor that this worker uses. */

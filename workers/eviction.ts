@@ -3,7 +3,7 @@
 // rows of these runs and end users later.
 
 import { accountKeys } from "../actors/records/keys.ts";
-import { type BudgetRecord, parseBudget } from "../actors/records/records.ts";
+import { type BudgetRecord, parseBudgets } from "../actors/records/records.ts";
 import { timeOf } from "../actors/redis/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
@@ -145,7 +145,7 @@ export async function deleteOldRuns({
 }
 
 /** The end users of an account that stay in Redis while their spans go on. */
-export const END_USERS_KEPT_MAX = 10_000;
+const END_USERS_KEPT_MAX = 10_000;
 /** A span stays in Redis this long after its end, for processes whose clocks are behind. */
 const SPAN_KEPT_MS = MINUTE_MS;
 const SCAN_COUNT = 200;
@@ -190,7 +190,7 @@ async function forgetOf(deps: EndUserExpiryDeps, account: EndUserAccount): Promi
   for (let cursor = "0"; ; ) {
     const [next, flat] = await redis.hscanBuffer(key, cursor, "COUNT", SCAN_COUNT);
     const page = await forgetPage(deps, account, {
-      records: recordsIn(flat),
+      records: parseBudgets(flat),
       room: keptMax - kept,
     });
     kept += page.kept;
@@ -241,17 +241,6 @@ function isOver({ span }: LoggedEndUser, { startMs }: BudgetRecord, nowMs: numbe
 
 function spentIn({ spans }: LoggedEndUser, startMs: number): NanoUsd {
   return spans.get(startMs) ?? ZERO;
-}
-
-function recordsIn(flat: readonly Buffer[]): Map<number, BudgetRecord> {
-  const records = new Map<number, BudgetRecord>();
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    const [field, bytes] = [flat[at], flat[at + 1]];
-    if (field !== undefined && bytes !== undefined) {
-      records.set(Number(field.toString()), parseBudget(bytes));
-    }
-  }
-  return records;
 }
 
 export interface EndUserRetentionDeps {

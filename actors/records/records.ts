@@ -20,7 +20,7 @@ export interface BucketRecord {
 }
 
 /** An end of free credit, and what calls hold that began after it. */
-export interface HeldFreeEnd extends FreeEnd {
+interface HeldFreeEnd extends FreeEnd {
   readonly held: NanoUsd;
 }
 
@@ -261,6 +261,15 @@ export function parseBudget(bytes: Buffer): BudgetRecord {
     previousSpent: money(next()),
     previousHeld: money(next()),
   };
+}
+
+/** The budgets of an account by their numbers, as HGETALL and HSCAN reply with them. */
+export function parseBudgets(flat: readonly Buffer[]): Map<number, BudgetRecord> {
+  const records = new Map<number, BudgetRecord>();
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    records.set(Number(flat[at]), parseBudget(flat[at + 1] ?? Buffer.alloc(0)));
+  }
+  return records;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Operation } from "../../src/core/journal/journal.ts";
 import { markerContent } from "../../src/core/journal/marker.ts";
 import type { FreeEnds } from "../../src/core/money/free-lots.ts";
 import { type NanoUsd, toDouble } from "../../src/core/money/money.ts";
+import type { ExpiredFree } from "../../src/store/accounts/pending-work.ts";
 import type { StoredMarker } from "../../src/store/accounts/stored-markers.ts";
 import type { EvictionRecord, WalletRecord } from "../../src/store/accounts/wallet-repository.ts";
 import applyOperationLua from "../lua/apply_operation.lua" with { type: "text" };
@@ -299,16 +300,6 @@ export const countRefused: Script<CountRefusedArgs, "ok"> = {
 
 export interface ExpireFreeArgs extends Timed, OfAccount {
   /** The time of Postgres, which must agree that a lot has ended. */
-  readonly byMs: number;
-}
-
-/** The wallet after an expiry. */
-export interface ExpiredFree {
-  /** The number of its last ledger entry. */
-  readonly seq: number;
-  /** True if calls hold free credit, and may give some of it back. */
-  readonly isHeld: boolean;
-  /** Free credit that had ended by this time is removed: the earlier time of the two clocks. */
   readonly byMs: number;
 }
 

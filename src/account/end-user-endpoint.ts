@@ -1,7 +1,7 @@
 // Serves GET /v1/end-user: the budgets of an end user that count calls of the key which asks. A
 // header names the end user, because addresses are logged.
 
-import { type EndUserUse, endUserUses } from "../accounts/end-users.ts";
+import { endUserUses } from "../accounts/end-users.ts";
 import { withoutCost } from "../calls/account.ts";
 import { END_USER_SPANS } from "../core/access/budgets.ts";
 import { EndUser } from "../core/access/end-users.ts";
@@ -10,11 +10,10 @@ import { invalid } from "../http/body/checks.ts";
 import { END_USER_HEADER, END_USER_PARAMETER, endUserIn } from "../http/body/end-user.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { PlainCost } from "../http/reply-schema.ts";
-import { named, nullable, oneOf, Type, text, usdAmount } from "../http/schema.ts";
+import { named, nullable, oneOf, Type, text } from "../http/schema.ts";
 import { numberOfAccount } from "../store/usage/receipts.ts";
+import { BUDGET_USE_FIELDS, budgetUseJson } from "./budget-json.ts";
 import type { RunsDeps } from "./run-endpoint.ts";
-
-const time = (description: string) => text({ format: "date-time", description });
 
 const Reply = named("EndUser", {
   object: Type.Literal("end_user"),
@@ -25,12 +24,7 @@ const Reply = named("EndUser", {
       span: oneOf(END_USER_SPANS, {
         description: "`5h` begins with its first call; `week` on Monday, UTC",
       }),
-      amount_usd: usdAmount("What may be spent in the span"),
-      spent_usd: usdAmount("What was spent in it"),
-      held_usd: usdAmount("What calls under way have reserved"),
-      left_usd: usdAmount("What is left"),
-      started_at: nullable(time("When the span began; null until a call begins it")),
-      renews_at: nullable(time("When the whole amount is there again; null for never")),
+      ...BUDGET_USE_FIELDS,
     }),
     { description: "The budgets that count calls of this key for the end user" },
   ),
@@ -91,25 +85,10 @@ nothing. Costs nothing and counts as a request.`,
       },
     }),
   answer: ({ call }, _, uses) => {
+    const budgets = uses.map((use) => {
+      return { is_own: use.isOwn, key: use.key, ...budgetUseJson(use) };
+    });
     const svc = { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) };
-    return { json: JSON.stringify({ object: "end_user", budgets: uses.map(budgetJson), svc }) };
+    return { json: JSON.stringify({ object: "end_user", budgets, svc }) };
   },
 });
-
-function budgetJson({ isOwn, key, span, amount, spent, held, left, ...at }: EndUserUse): object {
-  return {
-    is_own: isOwn,
-    key,
-    span,
-    amount_usd: toJsonNumber(amount),
-    spent_usd: toJsonNumber(spent),
-    held_usd: toJsonNumber(held),
-    left_usd: toJsonNumber(left),
-    started_at: timeOrNull(span === "total" ? null : at.startedAtMs),
-    renews_at: timeOrNull(at.renewsAtMs),
-  };
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}

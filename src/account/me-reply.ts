@@ -6,9 +6,9 @@ import { TIERS } from "../core/access/limits.ts";
 import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { named, nullable, oneOf, Type, text, usdAmount, whole } from "../http/schema.ts";
+import { BUDGET_USE_FIELDS, time } from "./budget-json.ts";
 
 const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
-const time = (description: string) => text({ format: "date-time", description });
 const tierName = oneOf(TIERS.map(({ name }) => name));
 const scopes = (description: string) => Type.Array(oneOf(SCOPES), { description });
 
@@ -71,12 +71,7 @@ export const Me = named("Account", {
       span: oneOf(STANDING_SPANS, {
         description: "`5h` begins with its first call; `week` on Monday, UTC",
       }),
-      amount_usd: usdAmount("What may be spent in the span"),
-      spent_usd: usdAmount("What was spent in it"),
-      held_usd: usdAmount("What calls under way have reserved"),
-      left_usd: usdAmount("What is left"),
-      started_at: nullable(time("When the span began; null until a call begins it")),
-      renews_at: nullable(time("When the whole amount is there again; null for never")),
+      ...BUDGET_USE_FIELDS,
     }),
     { description: "The budgets that count calls of this key, beside those of the month" },
   ),

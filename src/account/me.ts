@@ -1,4 +1,4 @@
-import type { AccountView, BudgetUse } from "../../actors/account.ts";
+import type { AccountView } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
 import { ratesAt, windowLimitOf } from "../core/access/key-limits.ts";
 import { nextTier } from "../core/access/limits.ts";
@@ -6,6 +6,7 @@ import { DAY_MS } from "../core/durations.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { FrameDeps } from "../http/frame.ts";
+import { budgetUseJson, timeOrNull } from "./budget-json.ts";
 import { ME_EXAMPLE, Me } from "./me-reply.ts";
 
 /** SPEC 4.8: any valid key, with any scopes. */
@@ -61,26 +62,9 @@ function accountJson(view: AccountView, requestId: string): object {
       models: view.key.models,
       ends_at: timeOrNull(view.key.endsAtMs),
     },
-    budgets: view.budgets.map(budgetJson),
+    budgets: view.budgets.map((use) => ({ of: use.of, ...budgetUseJson(use) })),
     svc: { request_id: requestId, cost_usd: toJsonNumber(ZERO) },
   };
-}
-
-function budgetJson({ of, span, amount, spent, held, left, ...at }: BudgetUse): object {
-  return {
-    of,
-    span,
-    amount_usd: toJsonNumber(amount),
-    spent_usd: toJsonNumber(spent),
-    held_usd: toJsonNumber(held),
-    left_usd: toJsonNumber(left),
-    started_at: timeOrNull(span === "total" ? null : at.startedAtMs),
-    renews_at: timeOrNull(at.renewsAtMs),
-  };
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function balanceJson(view: AccountView): object {
@@ -88,8 +72,7 @@ function balanceJson(view: AccountView): object {
   return {
     paid_usd: toJsonNumber(view.paid),
     free_usd: toJsonNumber(view.free),
-    free_expires_at:
-      view.freeExpiresAtMs === null ? null : new Date(view.freeExpiresAtMs).toISOString(),
+    free_expires_at: timeOrNull(view.freeExpiresAtMs),
     held_usd: toJsonNumber(add(view.heldPaid, view.heldFree)),
     spendable_usd: toJsonNumber(spendable.amount),
     spendable_limit: spendable.limit,

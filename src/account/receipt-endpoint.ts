@@ -8,6 +8,7 @@ import type { Endpoint } from "../http/endpoint-info.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { anyObject, named, nullable, Type, text, whole } from "../http/schema.ts";
+import { JWS_SAMPLE } from "../readings/signed/issued-receipt.ts";
 import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
 import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
 
@@ -67,7 +68,7 @@ nothing and counts as a request.`,
           request_id: ID,
           number: 1,
           corrects: null,
-          jws: "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl",
+          jws: JWS_SAMPLE,
           claims: { iss: "https://api.example.com", jti: ID, receipt: { cost_usd: "0.0004215" } },
           svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDz", cost_usd: 0 },
         },

@@ -8,7 +8,7 @@ import { toDecimal, ZERO } from "../core/money/money.ts";
 import type { AccountRow, AlsoInTransaction } from "../store/accounts/accounts.ts";
 import {
   type EndUserTerms,
-  readEndUserTerms,
+  readShownDefaults,
   type ShownDefault,
   setEndUserBudget,
 } from "../store/accounts/end-user-budgets.ts";
@@ -56,7 +56,7 @@ export async function endUserUses(
   account: Pick<AccountRow, "number" | "id" | "bucket">,
   { endUser, key }: AskedUse,
 ): Promise<readonly EndUserUse[]> {
-  const { defaults: all } = await readEndUserTerms(database, account.number);
+  const all = await readShownDefaults(database, account.number);
   const defaults = all.filter((one) => key === null || one.key === null || one.key === key);
   const counts = await readEndUser<ShownDefault>(database, account.id, { endUser, defaults });
   const begun = counts.filter(({ hasBegun }) => hasBegun).map(({ budget }) => budget);
@@ -84,7 +84,7 @@ export function endUserNamed(
 }
 
 /** A change of a budget, and how it is noted in the activity. */
-export interface EndUserChange extends EndUserTerms {
+interface EndUserChange extends EndUserTerms {
   readonly note: (about: string) => AlsoInTransaction;
 }
 

@@ -101,7 +101,10 @@ export const applicationModels = endpoint({
   reply: Type.Union([listOf("ApplicationModelList", ApplicationModel), AnthropicApplicationList]),
   errors: ["invalid_parameter"],
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
-  prepare: (_, { deps, request }: ChatContext) => void listJson(deps, request, null),
+  prepare(_, { deps, request }: ChatContext) {
+    // Only Anthropic's form has parameters that can be wrong.
+    if (isAnthropics(request)) listJson(deps, request, null);
+  },
   run: ({ deps, call, request }) =>
     withoutCost(deps.calls, call, {
       service: "models",

@@ -4,6 +4,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { StartError } from "../core/start-error.ts";
+import { rootOf, thrownMessage } from "../core/text/error-message.ts";
 import { loadConsoleOrigin, loadEnvironment, loadStoreConfig } from "../settings/config.ts";
 import type { Environment } from "../settings/environment.ts";
 import { checkMigrated } from "../store/servers/migrate.ts";
@@ -104,7 +105,7 @@ function explain(error: unknown): { code: string; message: string } {
   }
   if (error instanceof StartError) return { code: "config", message: error.message };
   const root = rootOf(error);
-  const reason = root instanceof Error ? root.message : String(root);
+  const reason = thrownMessage(root);
   if (error instanceof ApiError) {
     const message = root === error ? reason : `${error.message} (${reason})`;
     return { code: error.code, message };
@@ -121,12 +122,6 @@ function explain(error: unknown): { code: string; message: string } {
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;
-}
-
-function rootOf(error: unknown): unknown {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
-  return root;
 }
 
 function fail(error: unknown, args: readonly string[], { out, err }: CliContext): number {

@@ -61,6 +61,12 @@ export function amountOf(input: Input, option: string): NanoUsd {
   return checked(option, () => amountFrom(input.values.get(option) ?? ""));
 }
 
+/** An amount of zero or more; null for the word "none". */
+export function amountOrNoneOf(input: Input, option: string): NanoUsd | null {
+  const isNone = nameAmong(["none"], input.values.get(option)) !== undefined;
+  return isNone ? null : amountOf(input, option);
+}
+
 /** An amount above or below zero. */
 export function signedAmountOf(input: Input, option: string): NanoUsd {
   const amount = checked(option, () => usd(input.values.get(option) ?? ""));

@@ -30,7 +30,7 @@ import { type AccountContext, accountEndpoint } from "../http/console/console-en
 import { usd } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
-import { readEndUserTerms } from "../store/accounts/end-user-budgets.ts";
+import { countNamedEndUsers, readShownDefaults } from "../store/accounts/end-user-budgets.ts";
 import { APPLIED } from "./applied.ts";
 import type { LimitsDeps } from "./limits.ts";
 import { noted } from "./noted.ts";
@@ -81,9 +81,7 @@ const [defaultFrom, useFrom] = [jsonFrom(Default), jsonFrom(Use)];
 /** The budgets of an end user as people read them. */
 export function endUserReply(uses: readonly EndUserUse[]): EndUserReply {
   return {
-    budgets: uses.map((one) =>
-      useFrom({ ...one, renewsAt: one.renewsAtMs === null ? null : new Date(one.renewsAtMs) }),
-    ),
+    budgets: uses.map((one) => useFrom({ ...one, renewsAt: one.renewsAtMs })),
   };
 }
 
@@ -96,7 +94,8 @@ const list = accountEndpoint({
   ...replyWith(EndUsers, { summary: "One budget" }),
   async run({ deps, account }: Context) {
     const { database } = deps.administration.accounts.deps;
-    const { defaults, named } = await readEndUserTerms(database, account.number);
+    const defaults = await readShownDefaults(database, account.number);
+    const named = await countNamedEndUsers(database, account.number);
     return { budgets: defaults.map(defaultFrom), named } satisfies EndUsersReply;
   },
 });

@@ -4,7 +4,7 @@ import { invalid } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { Type } from "./schema.ts";
 
-export const RECEIPT_HEADER = "x-svc-receipt";
+const RECEIPT_HEADER = "x-svc-receipt";
 
 const INLINE = "inline";
 

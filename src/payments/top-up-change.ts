@@ -3,7 +3,7 @@
 
 import { DAY_MS, HOUR_MS } from "../core/durations.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
-import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money/money.ts";
+import { add, min, type NanoUsd, proportionUp } from "../core/money/money.ts";
 import type { PauseReason } from "../store/payments/auto-top-ups.ts";
 import type { PaymentStandingNow, TopUpChange } from "../store/payments/top-up-reading.ts";
 import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
@@ -139,7 +139,7 @@ export function standingOf({ amount }: Pick<TopUp, "amount">, payment: ProviderP
   const kept = moved.filter(({ state }) => state === "open" || state === "lost");
   const standing: PaymentStandingNow = {
     refunded: net(refunded),
-    disputed: net(kept.reduce((sum, dispute) => add(sum, dispute.amount), ZERO)),
+    disputed: net(add(...kept.map((dispute) => dispute.amount))),
     dispute: isOpen ? "open" : kept.length > 0 ? "lost" : moved.length > 0 ? "won" : null,
   };
   return standing;

@@ -157,9 +157,7 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
       calls_max: tier.openCalls,
     },
     mail: mailJson(summary),
-    budgets: summary.budgets.map((one) =>
-      writeBudget({ ...one, renewsAt: one.renewsAtMs === null ? null : new Date(one.renewsAtMs) }),
-    ),
+    budgets: summary.budgets.map((one) => writeBudget({ ...one, renewsAt: one.renewsAtMs })),
     batch_searches_max: tier.batchSearches,
     tiers: (kind === "plan" ? Object.values(PLANS) : TIERS).map((one) =>
       writeTier({

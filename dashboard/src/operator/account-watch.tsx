@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { AccountWebhooksReply } from "../../../src/operator/account-webhooks.ts";
 import { burnRulesQuery, keysQuery } from "../api/queries.ts";
+import { keyNameOf } from "../name-of.ts";
 import { Alarms, lastingText, ruleColumns } from "../pages/burn-rates.tsx";
 import { DeliveryLog } from "../pages/webhooks/deliveries.tsx";
 import { WebhookState } from "../pages/webhooks/webhook-state.tsx";
@@ -32,10 +33,7 @@ export function WatchTab() {
 function Rules({ account }: { readonly account: string }) {
   const query = useQuery(burnRulesQuery(account));
   const keys = useQuery(keysQuery(account));
-  const nameOf = (key: string | null) =>
-    key === null
-      ? t.work.burn.eachKey
-      : (keys.data?.keys.find(({ id }) => id === key)?.name ?? key);
+  const nameOf = (key: string | null) => keyNameOf(keys.data?.keys ?? [], key, t.work.burn.eachKey);
   return (
     <Panel title={t.work.burn.title}>
       <Loaded query={query} height={80}>

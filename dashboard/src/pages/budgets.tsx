@@ -7,6 +7,7 @@ import { mayAct } from "../../../src/core/access/roles.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { setBudget } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
+import { keyNameOf } from "../name-of.ts";
 import { say } from "../parts/ask.tsx";
 import { AskAmount } from "../parts/ask-amount.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
@@ -29,10 +30,8 @@ export function BudgetsPanel({ limits, account }: BudgetsProps) {
   const [isAsking, setAsking] = useState(false);
   const { budgets, requests } = limits;
   const words = t.work.budgets;
-  const nameOfOwner = (key: string | null) =>
-    key === null ? words.account : (requests.keys.find(({ id }) => id === key)?.name ?? key);
   const columns: readonly Column<Budget>[] = columnsOf(words.columns, {
-    owner: ({ key }) => nameOfOwner(key),
+    owner: ({ key }) => keyNameOf(requests.keys, key, words.account),
     span: ({ span }) => words.spans[span],
     amount: "amount_usd",
     spent: "spent_usd",
@@ -42,15 +41,12 @@ export function BudgetsPanel({ limits, account }: BudgetsProps) {
   });
   return (
     <Panel title={words.title}>
-      {budgets.length === 0 ? (
-        <p className="small dim">{words.none}</p>
-      ) : (
-        <Table
-          columns={columns}
-          rows={budgets}
-          keyOf={({ key, span }) => `${key ?? ACCOUNT} ${span}`}
-        />
-      )}
+      <Table
+        columns={columns}
+        rows={budgets}
+        keyOf={({ key, span }) => `${key ?? ACCOUNT} ${span}`}
+        none={words.none}
+      />
       {mayAct(account.role, "admin") && (
         <Button size="xs" variant="default" mt="sm" onClick={() => setAsking(true)}>
           {words.set}

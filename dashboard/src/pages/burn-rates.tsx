@@ -10,6 +10,7 @@ import { mayAct } from "../../../src/core/access/roles.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { addBurnRule, removeBurnRule, resumeKey } from "../api/money-changes.ts";
 import { burnAlarmsQuery, burnRulesQuery, outdateAccount } from "../api/queries.ts";
+import { keyNameOf } from "../name-of.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
 import { AskAmount } from "../parts/ask-amount.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
@@ -34,8 +35,7 @@ export function BurnPanel({ limits, account }: BurnProps) {
   const words = t.work.burn;
   const [isAsking, setAsking] = useState(false);
   const query = useQuery(burnRulesQuery(account.id));
-  const nameOf = (key: string | null) =>
-    key === null ? words.eachKey : (limits.requests.keys.find(({ id }) => id === key)?.name ?? key);
+  const nameOf = (key: string | null) => keyNameOf(limits.requests.keys, key, words.eachKey);
   const columns = ruleColumns(nameOf, (rule) =>
     mayAct(account.role, "admin") ? <Remove rule={rule} of={account.id} /> : null,
   );
@@ -47,11 +47,12 @@ export function BurnPanel({ limits, account }: BurnProps) {
             {lasting.map((alarm) => (
               <Lasting key={alarm.number} alarm={alarm} account={account} />
             ))}
-            {rules.length === 0 ? (
-              <p className="small dim">{words.none}</p>
-            ) : (
-              <Table columns={columns} rows={rules} keyOf={({ number }) => String(number)} />
-            )}
+            <Table
+              columns={columns}
+              rows={rules}
+              keyOf={({ number }) => String(number)}
+              none={words.none}
+            />
           </>
         )}
       </Loaded>

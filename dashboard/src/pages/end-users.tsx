@@ -10,6 +10,7 @@ import { mayAct } from "../../../src/core/access/roles.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { setEndUserBudget, showEndUser } from "../api/money-changes.ts";
 import { endUsersQuery, outdateAccount } from "../api/queries.ts";
+import { keyNameOf } from "../name-of.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
 import { AskAmount } from "../parts/ask-amount.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
@@ -37,7 +38,7 @@ export function EndUsersPanel({ limits, account }: EndUsersProps) {
   const [isAsking, setAsking] = useState(false);
   const query = useQuery(endUsersQuery(account.id));
   const columns: readonly Column<Default>[] = columnsOf(words.columns, {
-    key: ({ key }) => keyName(limits, key),
+    key: ({ key }) => keyNameOf(limits.requests.keys, key, words.allKeys),
     span: ({ span }) => words.spans[span],
     amount: "amount_usd",
   });
@@ -47,15 +48,12 @@ export function EndUsersPanel({ limits, account }: EndUsersProps) {
       <Loaded query={query} height={80}>
         {({ budgets, named }) => (
           <>
-            {budgets.length === 0 ? (
-              <p className="small dim">{words.none}</p>
-            ) : (
-              <Table
-                columns={columns}
-                rows={budgets}
-                keyOf={({ key, span }) => `${key ?? ALL_KEYS} ${span}`}
-              />
-            )}
+            <Table
+              columns={columns}
+              rows={budgets}
+              keyOf={({ key, span }) => `${key ?? ALL_KEYS} ${span}`}
+              none={words.none}
+            />
             {named > 0 && <p className="small">{words.named(named)}</p>}
           </>
         )}
@@ -69,11 +67,6 @@ export function EndUsersPanel({ limits, account }: EndUsersProps) {
       <Find limits={limits} account={account} />
     </Panel>
   );
-}
-
-function keyName({ requests }: LimitsReply, key: string | null): string {
-  if (key === null) return t.work.endUsers.allKeys;
-  return requests.keys.find(({ id }) => id === key)?.name ?? key;
 }
 
 function SetBudget({ limits, account, close }: EndUsersProps & { readonly close: () => void }) {
@@ -136,7 +129,7 @@ function Find({ limits, account }: EndUsersProps) {
   const find = useChange(async () => setFound((await showEndUser(account.id, id)).budgets));
   const columns: readonly Column<Use>[] = columnsOf(words.columns, {
     owner: ({ is_own: isOwn }) => (isOwn ? words.own : words.each),
-    key: ({ key }) => keyName(limits, key),
+    key: ({ key }) => keyNameOf(limits.requests.keys, key, words.allKeys),
     span: ({ span }) => words.spans[span],
     amount: "amount_usd",
     spent: "spent_usd",
@@ -160,12 +153,12 @@ function Find({ limits, account }: EndUsersProps) {
         </div>
       </Form>
       <Problem error={find.error} />
-      {found !== undefined && found.length === 0 && <p className="small dim">{words.noBudget}</p>}
-      {found !== undefined && found.length > 0 && (
+      {found !== undefined && (
         <Table
           columns={columns}
           rows={found}
           keyOf={({ key, span, is_own: isOwn }) => `${key ?? ALL_KEYS} ${span} ${isOwn}`}
+          none={words.noBudget}
         />
       )}
     </>

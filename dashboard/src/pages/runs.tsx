@@ -52,11 +52,7 @@ export function RunsPanel({ account }: { readonly account: Account }) {
       <Loaded query={query} height={80}>
         {({ runs, next }) => (
           <>
-            {runs.length === 0 ? (
-              <p className="small dim">{words.none}</p>
-            ) : (
-              <Table columns={columns} rows={runs} keyOf={({ id }) => id} />
-            )}
+            <Table columns={columns} rows={runs} keyOf={({ id }) => id} none={words.none} />
             {(next !== null || before !== undefined) && (
               <div className="row table-foot" data-end="">
                 <Pager before={before} next={next} go={setBefore} />

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { RandomBytes } from "../../core/ids.ts";
 import { newSuffix } from "../../core/ids.ts";
 import { StartError } from "../../core/start-error.ts";
+import { thrownMessage } from "../../core/text/error-message.ts";
 
 /** An object as Stripe's API shows it. */
 export interface SandboxObject {
@@ -134,7 +135,7 @@ function readState(file: string): Partial<State> {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Partial<State>;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = thrownMessage(cause);
     throw new StartError(
       `${file} cannot be read (${why}). Remove it: the sandbox then knows none of its payments ` +
         "and cards, and balances stay as they are.",

@@ -13,7 +13,7 @@ import { type Answer, type Command, UsageError } from "../command.ts";
 import { notedChanges } from "../noted.ts";
 import { dollars } from "../print.ts";
 import {
-  amountOf,
+  amountOrNoneOf,
   emailOf,
   idOf,
   nameAmong,
@@ -155,8 +155,7 @@ const cap: Command = {
   options: { usd: { value: "N|none", help: "USD a month, or none", required: true } },
   prepare(input) {
     const id = idOf(input, "account");
-    const isNone = nameAmong(["none"], input.values.get("usd")) !== undefined;
-    return change(id, { kind: "cap", cap: isNone ? null : amountOf(input, "usd") });
+    return change(id, { kind: "cap", cap: amountOrNoneOf(input, "usd") });
   },
 };
 

@@ -5,7 +5,7 @@ import { budgetWords, STANDING_SPANS } from "../../core/access/budgets.ts";
 import type { Command, Input } from "../command.ts";
 import { notedChanges } from "../noted.ts";
 import { dollars } from "../print.ts";
-import { amountOf, idOf, nameAmong, oneOf } from "../values.ts";
+import { amountOrNoneOf, idOf, oneOf } from "../values.ts";
 
 const OPTIONS = {
   span: { value: STANDING_SPANS.join("|"), help: "5h begins with its first call", required: true },
@@ -33,8 +33,7 @@ export const budgetCommands: readonly Command[] = [ofAccount, ofKey];
 function change(input: Input, keyId: string | null): ReturnType<Command["prepare"]> {
   const accountId = idOf(input, "account");
   const span = oneOf(input, "span", { words: STANDING_SPANS, fallback: "day" });
-  const isNone = nameAmong(["none"], input.values.get("usd")) !== undefined;
-  const amount = isNone ? null : amountOf(input, "usd");
+  const amount = amountOrNoneOf(input, "usd");
   return async ({ administration }) => {
     const account = await findAccount(administration, accountId);
     const key = keyId === null ? null : await findOwnKey(administration, account, keyId);

@@ -8,7 +8,7 @@ import { END_USER_CHARACTERS_MAX } from "../../core/access/end-users.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { noted } from "../noted.ts";
 import { dollars, table } from "../print.ts";
-import { amountOf, idOf, nameAmong, oneOf } from "../values.ts";
+import { amountOrNoneOf, idOf, oneOf } from "../values.ts";
 
 const set: Command = {
   name: "end-user budget",
@@ -27,8 +27,7 @@ const set: Command = {
   prepare(input) {
     const accountId = idOf(input, "account");
     const span = oneOf(input, "span", { words: END_USER_SPANS, fallback: "day" });
-    const isNone = nameAmong(["none"], input.values.get("usd")) !== undefined;
-    const amount = isNone ? null : amountOf(input, "usd");
+    const amount = amountOrNoneOf(input, "usd");
     const user = userIn(input);
     const key = input.values.get("key") ?? null;
     return async ({ administration }) => {

@@ -160,7 +160,7 @@ async function race(drill: Drill, choosing: Promise<DrilledCall>): Promise<Outco
   const isReleased = await account.isReleased(terms.waitMs, terms.stop);
   const owned = await account.owned();
   const charged = subtract(balance, owned);
-  const told = result.costs.reduce<NanoUsd>((sum, cost) => add(sum, cost), ZERO);
+  const told = add(...result.costs);
   const { lost, refused } = result;
   // The process that made an answer may be killed before the caller has the answer.
   const chargedMax = nano(told + call.hold * BigInt(lost));

@@ -114,7 +114,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
     throw new AdministrationError(
       "not_found",
       `${folder} is no complete backup: its ${MANIFEST} cannot be read ` +
-        `(${cause instanceof Error ? cause.message : cause})`,
+        `(${thrownMessage(cause)})`,
     );
   });
   const manifest = parse(text);

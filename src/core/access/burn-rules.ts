@@ -29,7 +29,7 @@ export const BURN_BOUNDS = {
  * The least amount of a rule that compares with the usual: many times the usual of a key that costs
  * almost nothing is almost nothing too (D-991).
  */
-export const USUAL_AMOUNT_MIN = usd("0.01");
+const USUAL_AMOUNT_MIN = usd("0.01");
 
 /** The most rules that an account has, and the most that an operator has. */
 export const BURN_RULES_MAX = 20;

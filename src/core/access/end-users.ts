@@ -19,7 +19,7 @@ export class EndUser {
   readonly #id: string;
   readonly #accountId: string;
   readonly #secrets: SecretList;
-  #digests: readonly string[] | null = null;
+  #digests: readonly [current: string, ...earlier: string[]] | null = null;
 
   /** `id` is that of the customer's application; `secrets` are the peppers, the current first. */
   constructor(id: string, of: { readonly accountId: string; readonly secrets: SecretList }) {
@@ -33,10 +33,11 @@ export class EndUser {
    * first needed.
    */
   get digests(): readonly [current: string, ...earlier: string[]] {
-    const [current, ...earlier] = this.#digests ?? this.#secrets.map((one) => this.#digestBy(one));
-    const digests = [current ?? "", ...earlier] as const;
-    this.#digests = digests;
-    return digests as readonly [string, ...string[]];
+    if (this.#digests === null) {
+      const [current, ...earlier] = this.#secrets;
+      this.#digests = [this.#digestBy(current), ...earlier.map((one) => this.#digestBy(one))];
+    }
+    return this.#digests;
   }
 
   #digestBy(secret: string): string {

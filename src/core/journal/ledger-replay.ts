@@ -6,6 +6,7 @@ import type { BudgetRef } from "../access/budgets.ts";
 import {
   type FreeEnds,
   laterThan,
+  least,
   NO_FREE_ENDS,
   replacesAll,
   withCharge,
@@ -143,9 +144,9 @@ export class LedgerReplay {
     const { kind, paidDelta, freeDelta, atMs } = entry;
     const taken = -(paidDelta + freeDelta);
     // While anything is owed nothing is available, so the balance is exactly what was added.
-    if (kind !== "free_expired") this.#due = paidDelta > 0n ? smaller(paidDelta, this.owed) : 0n;
+    if (kind !== "free_expired") this.#due = paidDelta > 0n ? least(paidDelta, this.owed) : 0n;
     if (kind === "free_expired") {
-      if (atMs < this.freeEnds.lastMs) this.#lapsing -= smaller(taken, this.#lapsing);
+      if (atMs < this.freeEnds.lastMs) this.#lapsing -= least(taken, this.#lapsing);
       this.expired += taken;
     } else if (kind === "repayment") {
       this.repaid += taken;
@@ -285,7 +286,7 @@ export class LedgerReplay {
 
   #checkRepayment(entry: ReplayEntry): AuditFinding | null {
     const { seq, paidDelta, freeDelta } = entry;
-    const most = smaller(this.paid, this.owed);
+    const most = least(this.paid, this.owed);
     if (freeDelta !== 0n || paidDelta >= 0n || -paidDelta > most) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
       const expected = `a part of $0 to ${dollars(most)} of the paid balance`;
@@ -351,9 +352,9 @@ export class LedgerReplay {
     seq: number,
     { gone, later }: { readonly gone: bigint; readonly later: bigint },
   ): AuditFinding | null {
-    if (this.free - gone >= smaller(later, this.free)) return null;
+    if (this.free - gone >= least(later, this.free)) return null;
     return this.#wrong(seq, "the free credit that ends later", {
-      expected: `${dollars(smaller(later, this.free))} or more`,
+      expected: `${dollars(least(later, this.free))} or more`,
       found: dollars(this.free - gone),
     });
   }
@@ -381,10 +382,6 @@ export class LedgerReplay {
  */
 function isLastSeen(counted: number | null, month: number): boolean {
   return counted !== null && counted > month && monthBefore(counted) !== month;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 function isOperation(kind: LedgerKind): kind is OperationKind {

@@ -171,6 +171,7 @@ export function nextFreeEnd(ends: FreeEnds, available: NanoUsd, nowMs: number): 
   return freeLots(ends, available, nowMs)[0]?.endsAtMs ?? (ends.lastMs || null);
 }
 
-function least(a: bigint, b: bigint): bigint {
+/** The smaller of two amounts. */
+export function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

@@ -14,6 +14,13 @@ export function thrownMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The error at the end of the chain of causes. */
+export function rootOf(error: unknown): unknown {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  return root;
+}
+
 /** The message of whatever was thrown, with the one of its cause in brackets. */
 export function messageWithCause(error: unknown): string {
   const message = thrownMessage(error);

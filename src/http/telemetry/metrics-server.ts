@@ -5,6 +5,7 @@ import project from "../../../package.json";
 import { ERRORS, OK } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { StartError } from "../../core/start-error.ts";
+import { thrownMessage } from "../../core/text/error-message.ts";
 import { info } from "./metrics.ts";
 
 /** A registry with metrics of the process itself. */
@@ -63,7 +64,7 @@ function listen(
     return Bun.serve({ ...options, port });
   } catch (cause) {
     if (isNamed) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = thrownMessage(cause);
       throw new MetricsPortTaken(
         `METRICS_PORT ${port} cannot be listened on at ${host} (${why}). Set it to a free port.`,
         { cause },

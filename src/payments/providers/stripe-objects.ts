@@ -100,7 +100,7 @@ function disputeOf({ status, amount }: Stripe.Dispute): ProviderDispute {
 /** The sum of the refunds that were or will be paid out. */
 function refundedOf(refunds: readonly Stripe.Refund[]): NanoUsd {
   const counted = refunds.filter(({ status }) => status !== "failed" && status !== "canceled");
-  return counted.reduce((sum, { amount }) => add(sum, ofCents(amount)), ZERO);
+  return add(...counted.map(({ amount }) => ofCents(amount)));
 }
 
 const AUTHENTICATION_CODES = ["authentication_required", "payment_intent_authentication_failure"];

@@ -3,6 +3,10 @@
 import { integer, nullable, text, type WireOf } from "../../core/records.ts";
 import type { SignedReceipts } from "./signed-receipts.ts";
 
+/** A JWS for examples, whose signature is none. */
+export const JWS_SAMPLE =
+  "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl";
+
 export const IssuedReceipt = {
   request_id: text({ sample: "req_7n42DGM5Tflk9n8mt7Fhc7" }),
   number: integer({ minimum: 1, about: "1 for the first receipt of the request", sample: 1 }),
@@ -12,7 +16,7 @@ export const IssuedReceipt = {
   ),
   jws: text({
     about: "The receipt as a compact JWS by a key of /.well-known/jwks.json",
-    sample: "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl",
+    sample: JWS_SAMPLE,
   }),
 };
 export type IssuedReceiptReply = WireOf<typeof IssuedReceipt>;

@@ -2,6 +2,7 @@
 
 import { serviceOfScope } from "../../core/access/services.ts";
 import type { Clock } from "../../core/clock.ts";
+import { HOUR_MS } from "../../core/durations.ts";
 import { ApiError } from "../../core/errors.ts";
 import { isId, timeOfId, toUuid } from "../../core/ids.ts";
 import { type NanoUsd, nano, toDecimal } from "../../core/money/money.ts";
@@ -22,7 +23,7 @@ import {
 import { type CallBooking, findCall, type LoggedCall } from "../../store/usage/request-log.ts";
 
 /** A mail may wait for two days before its call is final; calls of other services end sooner. */
-const PENDING_MS = 49 * 3_600_000;
+const PENDING_MS = 49 * HOUR_MS;
 const RETRY_SECONDS = 2;
 
 export interface ReceiptDeps {

@@ -18,6 +18,7 @@ import {
 import { type Change, type MonthSums, readMonthSums } from "../../store/ledger/month-sums.ts";
 import { askedMonth } from "../month-question.ts";
 import { type AccountSource, AGE, asOf, timeText, usdText } from "../reading.ts";
+import { JWS_SAMPLE } from "./issued-receipt.ts";
 import type { SignedReceipts } from "./signed-receipts.ts";
 
 const Balances = {
@@ -64,7 +65,7 @@ export const SignedStatement = {
   statement: nested(Statement),
   jws: text({
     about: "The statement as a compact JWS by a key of /.well-known/jwks.json",
-    sample: "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl",
+    sample: JWS_SAMPLE,
   }),
 };
 export type StatementReply = WireOf<typeof SignedStatement>;

@@ -295,12 +295,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
    * many tokens to pay for any output.
    */
   async #countedLength(spendable: Spendable): Promise<PromptLength> {
-    const reach = reachOf(this.#chat.request);
-    const payable = Math.max(
-      ...this.#chat.models.map((model) =>
-        affordablePromptTokens(model.prices, spendable(model), reach),
-      ),
-    );
+    const payable = payablePrompt(this.#chat, spendable);
     const counted = await this.#estimate(payable);
     if (counted === null) return this.#uncounted();
     return counted > payable ? { counted, bound: this.#promptBound } : this.#tightLength(counted);
@@ -331,6 +326,14 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
 }
 
 type Spendable = (model: ModelEntry) => NanoUsd;
+
+/** The tokens of the longest prompt that these funds pay for, with the cheapest of the models. */
+export function payablePrompt({ models, request }: ChatCall, spendable: Spendable): number {
+  const reach = reachOf(request);
+  return Math.max(
+    ...models.map((model) => affordablePromptTokens(model.prices, spendable(model), reach)),
+  );
+}
 
 /** The most tokens of a call. */
 interface TokenBounds {

@@ -4,9 +4,9 @@
 import { refuse } from "../../calls/admission.ts";
 import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
-import { affordableOutputTokens, affordablePromptTokens } from "../../core/money/call-cost.ts";
+import { affordableOutputTokens } from "../../core/money/call-cost.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
-import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import { type ChatCall, type ChatCallDeps, payablePrompt } from "./chat-admission.ts";
 import { asksForImages } from "./media/model-images.ts";
 import { mediaTokensMax } from "./media/model-media.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
@@ -40,7 +40,7 @@ export async function withinMaxCost(
   const isWhole = models.every((model) => asked.get(model) === outputTokensMax(model, request));
   if (isWhole) return chat;
   const { accountId } = call.identity;
-  const payable = payablePrompt(chat, maxCost);
+  const payable = payablePrompt(chat, () => maxCost);
   const counted = await deps.tokens.estimatePrompt(accountId, request, payable);
   // A count above its maximum is that of a part of the prompt, and bounds nothing (D-934).
   const isWholeCount = counted !== null && counted <= payable;
@@ -65,12 +65,6 @@ export async function withinMaxCost(
     textBound,
     isCostCapped: true,
   };
-}
-
-/** The longest prompt that the amount pays for, with the model of the least prices. */
-function payablePrompt({ models, request }: ChatCall, available: NanoUsd): number {
-  const reach = reachOf(request);
-  return Math.max(...models.map(({ prices }) => affordablePromptTokens(prices, available, reach)));
 }
 
 /** The output limits that fit, by the models with which they are of use. */

@@ -102,7 +102,7 @@ function scoreOf({ titleWords, words }: Indexed, wanted: readonly string[]): num
 function occurrences(text: string, word: string): number {
   let count = 0;
   let at = text.indexOf(word);
-  while (at >= 0 && count < COUNT_MAX) {
+  while (at >= 0) {
     count += 1;
     at = count < COUNT_MAX ? text.indexOf(word, at + word.length) : -1;
   }

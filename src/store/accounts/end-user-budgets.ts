@@ -64,27 +64,33 @@ export interface ShownDefault extends EndUserBudget {
   readonly key: string | null;
 }
 
-/** The default budgets of an account that count calls, and how many end users have own ones. */
-export async function readEndUserTerms(
+/** The default budgets of an account that count calls. */
+export async function readShownDefaults(
   { db }: Database,
   account: number,
-): Promise<{ readonly defaults: readonly ShownDefault[]; readonly named: number }> {
-  const { key, span, amount, number, endUser, removedAt } = endUserBudgets;
-  const isLive = and(eq(endUserBudgets.account, account), isNull(removedAt));
+): Promise<readonly ShownDefault[]> {
+  const { key, span, amount, number, endUser } = endUserBudgets;
   const rows = await db
     .select({ key: keys.id, number, span, amount })
     .from(endUserBudgets)
     .leftJoin(keys, eq(keys.number, key))
-    .where(and(isLive, isNull(endUser), isNull(keys.revokedAt)))
+    .where(and(isLive(account), isNull(endUser), isNull(keys.revokedAt)))
     .orderBy(asc(number));
+  return rows.map((row) => ({ ...row, of: "end_user", amount: nano(row.amount) }));
+}
+
+/** The number of end users of an account that have budgets of their own. */
+export async function countNamedEndUsers({ db }: Database, account: number): Promise<number> {
+  const { endUser } = endUserBudgets;
   const [named] = await db
     .select({ count: sql<number>`count(DISTINCT ${endUser})::int` })
     .from(endUserBudgets)
-    .where(and(isLive, isNotNull(endUser)));
-  return {
-    defaults: rows.map((row) => ({ ...row, of: "end_user", amount: nano(row.amount) })),
-    named: named?.count ?? 0,
-  };
+    .where(and(isLive(account), isNotNull(endUser)));
+  return named?.count ?? 0;
+}
+
+function isLive(account: number) {
+  return and(eq(endUserBudgets.account, account), isNull(endUserBudgets.removedAt));
 }
 
 /**

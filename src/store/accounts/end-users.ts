@@ -11,6 +11,7 @@ import type { Queries } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { endUserBudgets, endUserCounts } from "../tables/end-user-schema.ts";
+import { numberOf } from "./account-number.ts";
 
 /** An end user of an account, and the default budgets that may count it. */
 export interface AskedEndUser<Default extends EndUserBudget = EndUserBudget> {
@@ -171,14 +172,6 @@ function countsOf<Default extends EndUserBudget>({
 
 function budgetsOf(found: FoundEndUser): readonly EndUserBudget[] {
   return countsOf(found).map(({ budget }) => budget);
-}
-
-async function numberOf(tx: Queries, accountId: string): Promise<number | null> {
-  const [row] = await tx
-    .select({ number: accounts.number })
-    .from(accounts)
-    .where(eq(accounts.id, accountId));
-  return row?.number ?? null;
 }
 
 /** An account that has, or had, budgets of end users. */

@@ -37,7 +37,7 @@ export class PendingWork {
    */
   async endFreeCredit(
     { id }: Pick<AccountRef, "id">,
-    { seq, isHeld, byMs }: Removed,
+    { seq, isHeld, byMs }: ExpiredFree,
   ): Promise<void> {
     const endedBy = new Date(byMs - (isHeld ? DAY_MS : 0));
     await this.database.sql`
@@ -50,12 +50,12 @@ export class PendingWork {
 }
 
 /** The wallet after an expiry. */
-interface Removed {
+export interface ExpiredFree {
   /** The number of its last ledger entry. */
   readonly seq: number;
-  /** True if calls hold free credit. */
+  /** True if calls hold free credit, and may give some of it back. */
   readonly isHeld: boolean;
-  /** Free credit that had ended by this time was removed. */
+  /** Free credit that had ended by this time is removed: the earlier time of the two clocks. */
   readonly byMs: number;
 }
 

@@ -9,6 +9,7 @@ import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import type { Queries } from "../servers/transaction.ts";
 import { accounts, keys, runs } from "../tables/account-schema.ts";
+import { numberOf } from "./account-number.ts";
 import { type AlsoInTransaction, refuseClosed } from "./accounts.ts";
 
 /** A run that begins with a call. */
@@ -272,12 +273,4 @@ interface RunToChange {
     tx: Parameters<AlsoInTransaction>[0],
     changed: { readonly account: number; readonly before: RunRow; readonly after: RunRow },
   ) => Promise<void>;
-}
-
-async function numberOf(tx: Queries, accountId: string): Promise<number | null> {
-  const [row] = await tx
-    .select({ number: accounts.number })
-    .from(accounts)
-    .where(eq(accounts.id, accountId));
-  return row?.number ?? null;
 }

@@ -15,6 +15,7 @@ import { type Queries, takeLock } from "../servers/transaction.ts";
 import { accounts, keys, operations } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
+import { numberOf } from "./account-number.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { type AskedEndUser, beginEndUser, readEndUser } from "./end-users.ts";
@@ -391,14 +392,6 @@ async function readBudgets(
     spans: await readSpans(tx, account, numbers),
     missing: await readMissing(tx, { account, accountId, before }),
   };
-}
-
-async function numberOf(tx: Queries, accountId: string): Promise<number | null> {
-  const [row] = await tx
-    .select({ number: accounts.number })
-    .from(accounts)
-    .where(eq(accounts.id, accountId));
-  return row?.number ?? null;
 }
 
 async function readSpans(

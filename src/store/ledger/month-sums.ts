@@ -13,7 +13,7 @@ export interface Change {
 }
 
 /** The cost of calls of a service and model. */
-export interface ModelCharge {
+interface ModelCharge {
   readonly service: string;
   /** Empty for calls without a model. */
   readonly model: string;
@@ -32,7 +32,7 @@ export interface MonthSums {
   readonly charges: readonly ModelCharge[];
 }
 
-export interface MonthRange {
+interface MonthRange {
   readonly from: Date;
   /** Not included. */
   readonly to: Date;

@@ -2,6 +2,7 @@
 // codes.
 
 import { type RedisRefusal, redisRefusal } from "../../core/redis-refusals.ts";
+import { rootOf } from "../../core/text/error-message.ts";
 
 /** Errors without a connection: at once, or after the tries that a command has. */
 const UNREACHABLE_NAMES: ReadonlySet<string> = new Set([
@@ -38,8 +39,7 @@ export function refusesLogin(error: Error): boolean {
  * True if Redis answers, and its script refuses the request: a repeat would be refused too.
  */
 export function isRefusedByScript(error: unknown): boolean {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  const root = rootOf(error);
   if (!(root instanceof Error && root.name === "ReplyError")) return false;
   return redisFault(root) === null && !refusesLogin(root) && root.message.includes(NOT_AN_AMOUNT);
 }

@@ -2,6 +2,7 @@
 
 import { REDIS_REFUSALS } from "../../core/redis-refusals.ts";
 import { StartError } from "../../core/start-error.ts";
+import { rootOf } from "../../core/text/error-message.ts";
 import { redisFault, refusesLogin } from "./redis-errors.ts";
 import { codeOf, isAnswered, isUnavailable } from "./sql-errors.ts";
 
@@ -23,8 +24,7 @@ const NO_CONNECTION = /^(08|53300$|57P0)/;
 
 /** Explains an unreachable store. Looks for the client's error in `cause`; null for any other. */
 export function storeAway(error: unknown): StoreAway | null {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  const root = rootOf(error);
   if (!(root instanceof Error)) return null;
   const redis = redisWords(root);
   if (redis !== null) return { store: "redis", words: redis };

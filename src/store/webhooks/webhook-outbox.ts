@@ -1,7 +1,7 @@
 // Stores events for the receivers that chose them. An event is added in the transaction that makes
 // it true, so it is sent if and only if that is committed.
 
-import { and, count, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, count, eq, gt, isNull, or, sql } from "drizzle-orm";
 import { MINUTE_MS } from "../../core/durations.ts";
 import { type NewWebhookEvent, TEST_EVENT } from "../../core/webhooks/webhook-events.ts";
 import { TESTS_PER_MINUTE } from "../../core/webhooks/webhook-rules.ts";
@@ -9,6 +9,7 @@ import type { AlsoInTransaction } from "../accounts/accounts.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
+import { isAnyOf } from "../tables/any-of.ts";
 import { webhookDeliveries, webhookEvents, webhookReceivers } from "../tables/webhook-schema.ts";
 import { DISABLED_BY_US, MISSED } from "./receiver-ends.ts";
 import { findReceiver, type Receiver } from "./receivers.ts";
@@ -25,7 +26,7 @@ export async function addWebhookEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   const { number, events: types, disabled } = webhookReceivers;
-  const isMissed = or(isNull(disabled), inArray(disabled, [...DISABLED_BY_US]));
+  const isMissed = or(isNull(disabled), isAnyOf(disabled, DISABLED_BY_US));
   // A receiver that is deleted or disabled meanwhile is waited for.
   const receivers = await tx
     .select({ number, events: types, disabled })

@@ -2,6 +2,7 @@
 
 import type { Settlement } from "../../../../../actors/account.ts";
 import { sameId } from "../../../../core/ids.ts";
+import { isFullText } from "../../../../core/text/json.ts";
 import { ERROR_FORMS } from "../../../../http/respond.ts";
 import { DONE_FRAME, dataFrame, KEEP_ALIVE_FRAME } from "../../../../http/sse.ts";
 import type { CountedReply } from "../../chat.ts";
@@ -59,7 +60,7 @@ export class TextCompletionFrames extends StreamFrames {
   #delta({ delta: { content, refusal }, finish_reason: finish }: ChatDelta): string {
     if (finish !== null) this.#finish = finish;
     const text = content || refusal;
-    if (typeof text !== "string" || text === "") return "";
+    if (!isFullText(text)) return "";
     const usage = this.#meta.hasUsageFrame ? { usage: null } : {};
     return this.#frame({ choices: [choiceOf(text, null)], ...usage });
   }

@@ -87,8 +87,9 @@ export class PassedEvents {
   }
 
   #stop(event: MessageEvent, index: unknown): MessageEvent[] {
-    const place = isIndex(index) ? this.#open.get(index) : undefined;
-    if (!isIndex(index) || place === undefined) return [];
+    if (!isIndex(index)) return [];
+    const place = this.#open.get(index);
+    if (place === undefined) return [];
     this.#open.delete(index);
     return [{ ...event, index: place }];
   }

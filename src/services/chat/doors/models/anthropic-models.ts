@@ -33,7 +33,8 @@ export interface NamedModel {
 
 /** A model under its id, and under each of its aliases that is a whole name. */
 export function namedModels(model: ModelEntry): readonly NamedModel[] {
-  return [model.id, ...namesOf(model)].map((id) => namedModel(model, id));
+  const own = namedModel(model, model.id);
+  return [own, ...namesOf(model).map((id) => ({ ...own, id }))];
 }
 
 /** A model under one of its names. */

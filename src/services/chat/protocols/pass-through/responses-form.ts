@@ -1,6 +1,6 @@
 // OpenAI's Responses, passed through.
 
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isObject, type Json, textOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { tierOf } from "../../request-tier.ts";
 import { type LastOfResponses, openAiResponses } from "../../usage/openai-responses.ts";
@@ -44,7 +44,7 @@ const FAILED: PassedEvent = { delta: NO_TEXT, isFailure: true };
 
 function readEvent(event: Json): PassedEvent {
   const { type, delta } = event;
-  const text = typeof delta === "string" ? delta : "";
+  const text = textOrEmpty(delta);
   switch (type) {
     case "response.output_text.delta":
       return { delta: { content: text } };

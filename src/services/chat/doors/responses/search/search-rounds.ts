@@ -145,12 +145,11 @@ export class SearchRounds {
 
   /** All calls until now. */
   get calls(): readonly PaidCall[] {
-    const rounds = this.#ended.map(({ requestId, settlement }) => ({
+    const calls: PaidCall[] = this.#ended.map(({ requestId, settlement }) => ({
       request_id: requestId,
-      service: "models" as const,
+      service: "models",
       cost_usd: toJsonNumber(settlement.charged),
     }));
-    const calls: PaidCall[] = rounds;
     if (this.#searches !== null && this.#searchPaid !== null) {
       const cost_usd = toJsonNumber(this.#searchPaid.charged);
       calls.push({ request_id: this.#searches.requestId, service: "search", cost_usd });
