@@ -310,7 +310,7 @@ describe.skipIf(!canRun)("an operator", () => {
     const [head, first = "", second = ""] = (await Bun.file(await file.path()).text()).split(
       "\r\n",
     );
-    expect(head).toBe("code,usd,uses,link");
+    expect(head).toBe("code,usd,uses,link,free_days");
     const [code, usd, uses, link = ""] = first.split(",");
     expect([usd, uses, link]).toEqual([
       "5",
