@@ -6,7 +6,7 @@ import type { Database } from "../servers/database.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { auditRuns } from "../tables/operator-schema.ts";
 
-/** A worker that was not heard of for so long is gone. */
+/** A worker that has reported nothing for this long counts as dead. */
 const AUDIT_CLAIM_MS = 300_000;
 
 type RunRow = Readonly<typeof auditRuns.$inferSelect>;
@@ -31,7 +31,7 @@ export interface ClaimedAudit {
 export class AuditRuns {
   constructor(readonly database: Database) {}
 
-  /** Asks for a run; the same id asks for one. */
+  /** Orders a run; a second order with the same id adds none. */
   async add(run: NewAuditRun): Promise<void> {
     await this.database.db
       .insert(auditRuns)
@@ -76,7 +76,7 @@ export class AuditRuns {
     return Number(row?.accounts ?? 0);
   }
 
-  /** Says how far a run came, which also keeps the claim. */
+  /** Stores the progress of a run, which also renews the claim. */
   async progress(number: number, done: number, total: number): Promise<void> {
     await this.database.sql`
       UPDATE audit_runs SET done = ${done}, total = ${total}, seen_at = now()

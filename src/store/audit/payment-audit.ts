@@ -12,9 +12,9 @@ export interface BookedPayment {
   readonly number: number;
   readonly id: string;
   readonly accountId: string;
-  /** The provider's own id of it. */
+  /** The provider's own id of the payment. */
   readonly ref: string;
-  /** The top-up that it came of; null for one that no top-up names. */
+  /** The top-up that led to the payment; null if no top-up names it. */
   readonly topUpId: string | null;
   readonly amount: NanoUsd;
   readonly fee: NanoUsd;

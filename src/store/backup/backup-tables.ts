@@ -53,7 +53,10 @@ export async function readLogMonths(tx: SqlTransaction): Promise<string[]> {
   return rows.map(({ month }) => month);
 }
 
-/** The rows of a table as COPY prints them. A reader that stops early costs the rest of them. */
+/**
+ * The rows of a table as COPY prints them. If the reader stops early, the remaining rows are read
+ * and dropped.
+ */
 export async function* copyOut(tx: SqlTransaction, table: CopyTable): AsyncGenerator<Buffer> {
   const stream = await tx
     .unsafe(`COPY (SELECT ${columnList(table)} FROM ${table.name}) TO STDOUT`)

@@ -22,7 +22,10 @@ export interface BackupFacts {
 
 export type WriteTable = (table: CopyTable, rows: AsyncIterable<Buffer>) => Promise<void>;
 
-/** Hands over every table as of one instant. Nothing waits for it, and it waits for nothing. */
+/**
+ * Passes every table to `write`, as of one instant. The reading and other work never wait for each
+ * other.
+ */
 export async function readBackup({ sql }: Database, write: WriteTable): Promise<BackupFacts> {
   return await sql.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", async (tx) => {
     const facts = await readFacts(tx);

@@ -1,4 +1,4 @@
-// Puts Postgres back to a backup, or takes over one that was put back by other means. One
+// Restores Postgres from a backup, or completes a restore that was made by other means. One
 // transaction: either all of it counts, or nothing has changed.
 
 import { RECOVERY_LOCK } from "../accounts/wallet-repository.ts";

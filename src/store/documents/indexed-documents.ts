@@ -30,7 +30,8 @@ export class IndexedDocuments {
     const read = async () => await db.select({ identity, version, revision }).from(indexState);
     const [state] = await this.database.withTimeout(read());
     if (state !== undefined) return state;
-    // A new database, or one that was put back to a backup of an earlier release.
+    // The row is missing in a new database, and in one restored from a backup of an earlier
+    // release.
     await db.insert(indexState).values({}).onConflictDoNothing();
     const [made] = await read();
     if (made === undefined) throw new Error("The state of the index was not stored");

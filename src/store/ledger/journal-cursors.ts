@@ -1,5 +1,5 @@
-// The cursors: how far each bucket's journal is in Postgres. A transaction that writes entries
-// locks the row of the cursor.
+// The cursors: the place up to which each bucket's journal is in Postgres. A transaction that
+// writes entries locks the row of the cursor.
 
 import { arrayText, type Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
@@ -58,7 +58,10 @@ export interface LockedBatch<Of extends Batch = Batch> {
   readonly gap: JournalGap | null;
 }
 
-/** Tells a server of Postgres from another, and from itself before a restart. */
+/**
+ * Identifies a server of Postgres and its start: another server, or the same after a restart,
+ * differs.
+ */
 const SERVER = "extract(epoch FROM pg_postmaster_start_time())::text";
 
 /** The server that answers now. */

@@ -135,7 +135,7 @@ async function writeLedger(tx: SqlTransaction, entries: readonly PreparedEntry[]
   for (const { ledger } of entries) if (ledger !== null) rows.push(ledger);
   if (rows.length === 0) return;
   if (!(await copyRows(tx, "ledger_entries", { types: LEDGER_COLUMNS, rows }))) {
-    // It says why Postgres refuses a row.
+    // An INSERT, unlike a COPY, reports why Postgres refuses a row.
     await tx.unsafe(INSERT_LEDGER, unnestParameters(LEDGER_COLUMNS, rows), { prepare: true });
   }
   await reopenFreeCredit(tx, rows);

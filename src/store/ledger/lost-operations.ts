@@ -79,7 +79,7 @@ export async function lostOperations(
   );
 }
 
-/** Those that the tables with this prefix do not have either, in their order. */
+/** The operations among these that the tables with this prefix lack too, in their order. */
 export async function lackingIn(
   sql: SqlQueries,
   applied: readonly AppliedOperation[],

@@ -1,4 +1,4 @@
-// Operations that Redis does not take: which wait, giving one up, and booking it again.
+// Lists operations that Redis does not take, sets them aside, and books them again.
 
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { OperationKind } from "../../core/journal/journal.ts";

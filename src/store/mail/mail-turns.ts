@@ -1,4 +1,4 @@
-// In which order messages are sent that wait at the same time: accounts take turns.
+// Decides the order of messages that wait at the same time: accounts take turns.
 
 export class MailTurns {
   /** The number of messages that wait, by account. An account without any has no entry. */
@@ -11,7 +11,7 @@ export class MailTurns {
     return before;
   }
 
-  /** The message is not waited for any more. */
+  /** Ends the count of a message that `begin` counted. */
   end(account: string): void {
     const left = (this.#waiting.get(account) ?? 0) - 1;
     if (left > 0) this.#waiting.set(account, left);

@@ -17,7 +17,7 @@ export interface RefusalQuestion {
   readonly count: number;
 }
 
-/** Those with the most refusals first. */
+/** Lists the accounts with the most refusals first. */
 export async function listContentRefusals(
   { sql }: Database,
   { days, before, count }: RefusalQuestion,

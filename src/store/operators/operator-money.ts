@@ -4,7 +4,7 @@ import type { StoredRow } from "../../core/records.ts";
 import type { Database } from "../servers/database.ts";
 
 export interface DisputeQuestion {
-  /** True for those only that are open, or that the provider warns of. */
+  /** True to list only open disputes, and payments that the provider warns of. */
   readonly openOnly: boolean;
   readonly before: number | null;
   readonly count: number;

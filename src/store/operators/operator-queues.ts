@@ -67,8 +67,8 @@ export async function findMail({ sql }: Database, id: string): Promise<EndedMail
 }
 
 /**
- * Makes a mail that was given up wait again, with the same content and Message-ID, for as long as a
- * new one. False, without `also`, unless it failed and still has its content.
+ * Queues a mail again that was given up, with the same content and Message-ID, for as long as a new
+ * mail. Returns false, without running `also`, unless the mail failed and still has its content.
  */
 export async function resendMail(
   { db }: Database,

@@ -10,7 +10,7 @@ import { accounts } from "../tables/account-schema.ts";
 import { autoTopUps, savedCards } from "../tables/payment-schema.ts";
 import type { Consent } from "./saved-cards.ts";
 
-/** Why an automatic top-up is paused. */
+/** The reasons for which an automatic top-up is paused. */
 export type PauseReason =
   | "card_failed"
   | "authentication_required"
@@ -21,9 +21,9 @@ export type PauseReason =
 
 export interface AutoTopUpTerms {
   readonly amount: NanoUsd;
-  /** It is charged when the paid balance, held money included, falls below this. */
+  /** The card is charged when the paid balance, held money included, falls below this amount. */
   readonly threshold: NanoUsd;
-  /** Of a UTC month. */
+  /** The most that is charged in a UTC month. */
   readonly monthlyCap: NanoUsd;
 }
 
@@ -39,12 +39,12 @@ export interface AutoTopUp
 export class AutoTopUps {
   constructor(readonly database: Database) {}
 
-  /** Null where none was set up. */
+  /** Null if the account has no automatic top-up. */
   async find(account: number): Promise<AutoTopUp | null> {
     return await readAutoTopUp(this.database.db, account);
   }
 
-  /** The accounts where it is enabled. */
+  /** The accounts whose automatic top-up is enabled. */
   async enabled(): Promise<AccountRef[]> {
     return await this.database.db
       .select({ id: accounts.id, bucket: accounts.bucket })
@@ -53,7 +53,7 @@ export class AutoTopUps {
       .where(eq(autoTopUps.state, "enabled"));
   }
 
-  /** Sets it up, or changes it; either enables it. */
+  /** Sets up or changes the automatic top-up of an account, and enables it. */
   async enable(
     account: number,
     terms: AutoTopUpTerms,
@@ -89,7 +89,7 @@ export class AutoTopUps {
     });
   }
 
-  /** Removes it; false where there was none. */
+  /** Removes the automatic top-up; false if the account had none. */
   async remove(account: number, also?: AlsoInTransaction): Promise<boolean> {
     return await this.database.db.transaction(async (tx) => {
       await lockAccount(tx, account);
@@ -105,7 +105,9 @@ export class AutoTopUps {
   }
 }
 
-/** Reads it in a transaction or without one; null where none was set up. */
+/**
+ * Reads the automatic top-up of an account, in a transaction or without one; null if there is none.
+ */
 export async function readAutoTopUp(queries: Queries, account: number): Promise<AutoTopUp | null> {
   const [row] = await queries
     .select({
@@ -131,8 +133,8 @@ export async function readAutoTopUp(queries: Queries, account: number): Promise<
 }
 
 /**
- * Pauses an enabled automatic top-up; true if it did. The caller holds the lock of the account's
- * row.
+ * Pauses an enabled automatic top-up; false if none was enabled. The caller holds the lock of the
+ * account's row.
  */
 export async function pauseAutoIn(
   tx: Transaction,

@@ -1,5 +1,4 @@
-// Makes again the row of a top-up that a restore lost and that the provider was paid for, with its
-// account if that is lost too.
+// Recreates the row of a paid top-up that a restore lost, and its account if that was lost too.
 
 import { eq } from "drizzle-orm";
 import type { Surface } from "../../core/access/services.ts";
@@ -23,7 +22,9 @@ export interface LostTopUp {
   readonly invoiceDueAt: Date | null;
 }
 
-/** Stores it, open; true if its account had to be made too, without keys and people. */
+/**
+ * Stores the top-up as open. True if its account had to be recreated too, without keys and people.
+ */
 export async function remakeTopUp(
   { database }: Pick<TopUpsDeps, "database">,
   { accountId, surface, ...topUp }: LostTopUp,

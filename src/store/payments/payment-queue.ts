@@ -17,7 +17,7 @@ export type PaymentJob =
       readonly kind: "auto";
       readonly accountId: string;
       readonly bucket: number;
-      /** Of the refused call, in nano-USD; null after a settlement. */
+      /** The bound and the funds of the refused call, in nano-USD; null after a settlement. */
       readonly refused: { readonly bound: string; readonly spendable: string } | null;
     };
 
@@ -40,15 +40,15 @@ export class PaymentQueue {
     redis.on("error", onError);
   }
 
-  /** Has an event processed; asked for twice while it waits, it is processed once. */
+  /** Queues an event, unless it is queued already. */
   async addEvent(event: EventRef): Promise<void> {
     const jobId = `event-${event.provider}-${event.id}`;
     await this.#queue.add("event", { kind: "event", event }, { ...REMOVED, jobId });
   }
 
   /**
-   * Has it checked whether an account needs a top-up. A check that waits counts for all; one that
-   * runs may have looked already, so another one follows it.
+   * Queues a check of whether an account needs a top-up. A check that waits serves all requests. A
+   * check that runs may have read the balance already, so another one follows it.
    */
   async addAuto(job: Omit<Extract<PaymentJob, { kind: "auto" }>, "kind">): Promise<void> {
     const deduplication = { id: `auto-${job.accountId}`, keepLastIfActive: true };

@@ -121,9 +121,10 @@ export class Payments {
   }
 
   /**
-   * Books a payment and the credit and bonus that stand of it. It counts for the tier from `paidAt`
-   * on. A repeated reference answers the payment that was booked first. A closed account takes no
-   * payment of an operator; one that a provider took is booked, for its money is here.
+   * Books a payment, with the credit and bonus that refunds and disputes leave of it. It counts for
+   * the tier from `paidAt` on. A repeated reference answers the payment that was booked first. A
+   * closed account takes no payment of an operator; a payment that a provider took is booked,
+   * because its money has arrived.
    * @throws AccountClosed, BalanceTooLarge, OperationSetAside, ReferenceReused
    */
   async record(

@@ -88,8 +88,9 @@ function isNextMonth({ kind, paidFrom }: PlanCharge, subscription: PlanSubscript
 type PaidMonth = Pick<PlanCharge, "paidFrom" | "paidUntil">;
 
 /**
- * A charge that is taken back, as that of the last month. Where a month was paid by two charges, it
- * makes no difference which of them pays for which month: the other one takes the place of this.
+ * Treats a charge that is taken back as the charge of the last month. If two charges paid for one
+ * month, the other charge takes the place of this one, because it makes no difference which of them
+ * pays for which month.
  */
 async function asLastMonth(
   tx: Transaction,

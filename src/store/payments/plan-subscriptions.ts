@@ -124,8 +124,8 @@ async function change(
 const DUE_PER_PAGE = 200;
 
 /**
- * Accounts with a plan whose paid month is over: all of them, page by page. Those that wait in
- * their days of grace must not hide the others.
+ * Accounts with a plan whose paid month is over: all of them, page by page, so that accounts in
+ * their days of grace do not hide the others.
  */
 export async function* duePlans(
   { db }: Pick<Database, "db">,

@@ -76,7 +76,7 @@ export class ProviderEvents {
     await this.database.db.transaction((tx) => processedIn(tx, event, result));
   }
 
-  /** Up to which time the provider's own list was read; null if it never was. */
+  /** The time up to which the provider's own list was read; null if the list was never read. */
   async listedUntil(provider: string): Promise<Date | null> {
     const [row] = await this.database.db
       .select()

@@ -22,7 +22,7 @@ export interface RefundAttempt {
 /** A refund, with the provider's id of it: null before it is made. */
 export type OrderedRefund = RefundAttempt & Pick<AttemptRow, "refund">;
 
-/** Stores the order of a refund; the first one by this reference, if there is one. */
+/** Stores the order of a refund. Returns the earlier order with this reference, if there is one. */
 export async function orderRefund(
   { db }: Database,
   ref: RefundRef,

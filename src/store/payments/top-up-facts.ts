@@ -20,18 +20,20 @@ export interface TopUpFacts {
   readonly document: AccessDocument;
   /** True if a payment of any provider has succeeded. */
   readonly hasPaid: boolean;
-  /** By hand within the last 24 hours, paid or still open. */
+  /** The sum of top-ups by hand in the last 24 hours, paid or still open. */
   readonly manualDay: NanoUsd;
-  /** The part of it that waits to be paid on a page. */
+  /** The part of `manualDay` that waits to be paid on a page. */
   readonly unpaidPages: NanoUsd;
-  /** Automatically within the last 24 hours and this UTC month, paid or still open. */
+  /**
+   * The sums of automatic top-ups in the last 24 hours and in this UTC month, paid or still open.
+   */
   readonly autoDay: NanoUsd;
   readonly autoMonth: NanoUsd;
   /** The number of automatic top-ups within the last 24 hours, failed ones included. */
   readonly autoDayCount: number;
   readonly lastAutoAt: Date | null;
   readonly hasOpenAuto: boolean;
-  /** Null where none was set up. */
+  /** Null if the account has no automatic top-up. */
   readonly auto: AutoTopUp | null;
   /** The number of the account's last operation: a wallet that lacks it is too old to decide by. */
   readonly lastOperation: number;
@@ -62,8 +64,8 @@ interface RequestedTopUp {
 }
 
 /**
- * `createChecked` for a top-up that its payer asks for by an id of their own: where that made one
- * before, nothing is decided and its id is answered.
+ * `createChecked` for a top-up that its payer requests with an id. If an earlier request with this
+ * id made a top-up, nothing is decided, and the id of that top-up is returned.
  */
 export async function createRequested(
   { database, random }: TopUpsDeps,

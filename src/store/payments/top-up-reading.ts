@@ -47,7 +47,9 @@ export interface TopUpChange {
   readonly concern: string | null;
   /** A card that its holder lets us charge from now on. */
   readonly card: { readonly details: CardDetails; readonly consent: Consent } | null;
-  /** Why the automatic top-up must pause, if this reading is the first to show it. */
+  /**
+   * The reason for which the automatic top-up must pause, if this reading is the first to show it.
+   */
   readonly pause: PauseReason | null;
 }
 
@@ -55,7 +57,7 @@ export interface Reading {
   readonly topUp: number;
   /** The number that `TopUps.beginRead` gave it. */
   readonly read: number;
-  /** The event that caused it; null where we looked by ourselves. */
+  /** The event that caused the reading; null if a worker read the payment by itself. */
   readonly event: EventRef | null;
   readonly now: Date;
 }
@@ -63,13 +65,16 @@ export interface Reading {
 export interface AppliedReading {
   readonly before: TopUp;
   readonly after: TopUp;
-  /** The payment that came of it, before and after; null where there was none. */
+  /** The payment of the top-up before and after the reading; null where there was none. */
   readonly payment: { readonly before: Payment | null; readonly after: Payment | null };
-  /** Why the automatic top-up was paused by it; null if it was not. */
+  /** The reason for which the reading paused the automatic top-up; null if it did not. */
   readonly paused: PauseReason | null;
   /** The effect on the plan that the top-up pays for; null if it had none. */
   readonly plan: PlanOutcome | null;
-  /** Why an operator should refund a payment that this reading booked; null if nothing is wrong. */
+  /**
+   * The reason for which an operator should refund a payment that this reading booked; null if
+   * nothing is wrong.
+   */
   readonly toRefund: RefundReason | null;
 }
 

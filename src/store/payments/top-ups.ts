@@ -105,7 +105,7 @@ export class TopUps {
     return rows.map(topUpOf);
   }
 
-  /** Stores where the top-up is paid, unless that is known already. */
+  /** Stores the page where the top-up is paid, unless a page is stored already. */
   async setCheckout(number: number, page: CheckoutPage): Promise<void> {
     await this.deps.database.db
       .update(topUps)
@@ -212,7 +212,7 @@ export class TopUps {
   }
 }
 
-/** Stores a new top-up; its id. */
+/** Stores a new top-up, and returns its id. */
 export async function createTopUpIn(
   tx: Transaction,
   random: RandomBytes,

@@ -56,7 +56,7 @@ export class Attempts {
     const endsAt = new Date(nowMs + windowMs);
     const { db } = this.database;
     const isOver = lt(attempts.endsAt, now);
-    // Nor does a window count that began by a clock far ahead: it would last for as long.
+    // A window that began by a clock far ahead does not count either: it would last for too long.
     const isNew = or(isOver, gt(attempts.endsAt, new Date(nowMs + 2 * windowMs)));
     const [row] = await db
       .insert(attempts)

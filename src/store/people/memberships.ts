@@ -34,7 +34,7 @@ export interface NewInvitation extends InvitationRow {
 
 type Account = Pick<AccountRow, "number">;
 
-/** Why a change of a membership is not made. */
+/** The reasons for refusing a change of a membership. */
 export type MembershipProblem = "no_member" | "last_owner" | "owner_only";
 
 /** The people of an account, in the order in which they joined. */

@@ -37,9 +37,9 @@ function repeating(adapter: DBAdapter): DBAdapter {
 }
 
 /**
- * better-auth looks for a second factor that waits for its first code, and then stores another one
- * in its place, or as a new row. Of two at once the later one, too, finds none: it takes the place
- * of the earlier one, as it would have done after it.
+ * Replaces a second factor that waits for its first code: better-auth looks for such a factor, and
+ * then stores another one in its place, or as a new row. If two requests do so at once, neither
+ * finds the other's factor, so the later factor replaces the earlier one here.
  */
 function oneSecondFactor(adapter: DBAdapter): DBAdapter {
   const create: DBAdapter["create"] = async (row) => {

@@ -233,7 +233,7 @@ export class PeopleStore {
         if (before === undefined) return false;
         for (const { number } of owned)
           await moveMails(tx, number, { from: before.email, to: email });
-        // Before the address changes, which a code was mailed to.
+        // Before the address changes, because a mailed code is stored under the old address.
         await endProofsIn(tx, personId);
         await tx.update(people).set({ email }).where(eq(people.id, personId));
         // Invitations have the address of their sender, and end with the sender's role.
@@ -277,7 +277,7 @@ function ownedBy(tx: Transaction, personId: string) {
     .where(and(eq(memberships.person, personId), eq(memberships.role, "owner")));
 }
 
-/** Before the address that a code to sign in was mailed to, in the name that it is stored under. */
+/** The beginning of the name under which a mailed sign-in code is stored; the address follows. */
 export const SIGN_IN_CODE = "sign-in-otp-";
 
 /**

@@ -9,7 +9,7 @@ export interface Database {
   readonly db: PostgresJsDatabase;
   /** The driver itself, for COPY and statements that drizzle cannot express. */
   readonly sql: postgres.Sql<{ bigint: bigint }>;
-  /** Tells a listener of the notifications of a channel until the result is called. */
+  /** Passes the notifications of a channel to a listener until the returned function is called. */
   listen(channel: string, listener: ChannelListener): Promise<() => Promise<void>>;
   /** Resolves when Postgres answers. */
   ping(): Promise<unknown>;

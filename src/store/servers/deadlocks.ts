@@ -2,7 +2,7 @@
 
 import { isDeadlock } from "./sql-errors.ts";
 
-/** So often is a transaction run that ends in a deadlock each time. */
+/** The most runs of a transaction that ends in a deadlock each time. */
 const RUNS_MAX = 10;
 
 /** Does `work`, which is one transaction, again if Postgres ended it to resolve a deadlock. */

@@ -83,9 +83,9 @@ export const keys = pgTable(
     createdAt: at("created_at").notNull().defaultNow(),
     revokedAt: at("revoked_at"),
     lastUsedAt: at("last_used_at"),
-    /** Since when the key is refused, although not revoked; null for an enabled key. */
+    /** When the key was disabled; null for an enabled key. */
     disabledAt: at("disabled_at"),
-    /** From when on the key is refused; null for a key without an end. */
+    /** When the key ends; null for a key without an end. */
     endsAt: at("ends_at"),
     /** The patterns of the models that it may call; null for every model. */
     models: text("models").array(),

@@ -262,7 +262,7 @@ export const providerEvents = pgTable(
   ],
 );
 
-/** Up to which time a provider's list of events was read. */
+/** The time up to which a provider's list of events was read. */
 export const providerCursors = pgTable("provider_cursors", {
   provider: text("provider").primaryKey(),
   listedUntil: at("listed_until").notNull(),

@@ -13,7 +13,7 @@ export const receiptKeys = pgTable("receipt_keys", {
   retiredAt: at("retired_at"),
 });
 
-/** Receipts as they were issued: asked for again, one has the same bytes. */
+/** Receipts as they were issued, so that a repeated request gets the same bytes. */
 export const receipts = pgTable(
   "receipts",
   {

@@ -236,7 +236,7 @@ export const ipHashSecrets = pgTable("ip_hash_secrets", {
   secret: text("secret").notNull(),
 });
 
-/** Up to which time a job has processed its rows. */
+/** The time up to which each job has processed its rows. */
 export const upkeepCursors = pgTable("upkeep_cursors", {
   job: text("job").primaryKey(),
   doneUntil: at("done_until").notNull(),

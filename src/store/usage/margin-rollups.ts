@@ -85,7 +85,7 @@ interface Sum {
   providerCost: bigint;
 }
 
-/** A row counts as `hasMarginSql` says. */
+/** Adds a row to the sums, or takes it away, if it counts by `hasMarginSql`. */
 function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
   const cost = amountInCell(row.cost);
   if (row.lane === null && cost === 0n) return;

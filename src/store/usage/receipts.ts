@@ -12,7 +12,7 @@ export async function numberOfAccount({ sql }: Database, account: string): Promi
   return Number(row.number);
 }
 
-/** Those requests, of the given ones, that the log has. */
+/** The given requests that the log has. */
 export async function loggedAmong(
   { sql }: Database,
   requests: readonly string[],

@@ -41,7 +41,7 @@ export interface LoggedCall {
   readonly usageParts: UsageParts;
   /** Why our own count decides; null if the provider's decides. */
   readonly usageSource: string | null;
-  /** Why the reply ended early; null: it did not. */
+  /** The reason for which the reply ended early; null if it did not. */
   readonly stopReason: string | null;
 }
 

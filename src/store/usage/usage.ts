@@ -11,7 +11,7 @@ import type { UsageStatus } from "../tables/usage-schema.ts";
 
 /** The choices of filters for a longer range are read day by day. */
 const HOURLY_CHOICES_MS = 4 * DAY_MS;
-/** Groups with less cost than the first so many are put together. */
+/** Only this many groups, those with the most cost, are kept apart; the others are put together. */
 const USAGE_GROUPS_MAX = 20;
 
 /** The calls that are counted; a field that is null limits nothing. */

@@ -10,7 +10,7 @@ import {
 
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** Why we disable a receiver ourselves: its holder did not ask to get no events. */
+/** The reasons for which the service disables a receiver without a request of its holder. */
 export const DISABLED_BY_US = ["gone", "failing"] as const satisfies readonly DisabledReason[];
 
 /** The end of a delivery whose receiver is disabled. */

@@ -1,4 +1,4 @@
-// Lists receivers with what becomes of their deliveries, for operators.
+// Lists receivers with counts of their deliveries, for operators.
 
 import type { Database } from "../servers/database.ts";
 import type { DisabledReason } from "./receiver-ends.ts";
