@@ -8,7 +8,9 @@ interface AnswerMeta {
   readonly status?: number;
   /** True if this repeats the response to an earlier request. */
   readonly isRepeat?: boolean;
-  /** True if a repeat must not get it: it tells of a failure that may be over by then. */
+  /**
+   * True if the answer reports a failure that may be over later, so that no repeat gets the answer.
+   */
   readonly isFailure?: boolean;
 }
 

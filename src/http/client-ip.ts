@@ -28,7 +28,8 @@ export function createClientIp(
     isReported = true;
     onUntrustedProxy(client);
   };
-  // Of the last request: with a proxy it is the same for all, and a look-up takes a microsecond.
+  // Remembers the last peer: behind a proxy all requests have the same one, and looking a peer up
+  // takes a microsecond.
   let lastPeer = "";
   let lastClient = "";
   let isLastTrusted = false;

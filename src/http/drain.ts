@@ -21,7 +21,7 @@ export interface DrainDeps {
   readonly server: StoppedServer | null;
   /** Requests are still taken for this time while /readyz answers 503. */
   readonly noticeMs: number;
-  /** Open calls may go on for this time after that. */
+  /** Open calls may continue for this time after `noticeMs`. */
   readonly callsMs: number;
   /** Ends the open streams with this error; each is charged for the part that was sent. */
   readonly interrupt: (reason: ApiError) => void;

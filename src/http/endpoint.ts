@@ -56,7 +56,7 @@ export interface KeyedDefinition<Deps, Input, Prepared, Result> extends Endpoint
   readonly surface: Surface;
   readonly access: "scope" | "key";
   readonly body?: JsonBody<Input>;
-  /** The most bytes of its body now, where that is not always the maximum of `body`. */
+  /** The most bytes of a body now, for an endpoint whose limit the configuration can change. */
   readonly bytesMax?: (deps: Deps) => number;
   /**
    * True if a call of the endpoint costs money. Such an endpoint is refused while its service is

@@ -51,7 +51,9 @@ export function innerRequest(one: InnerRequest): Request {
   return new Request(url.href, { method, headers, signal, body: text });
 }
 
-/** The server of an inner request that has the address of the request it belongs to. */
+/**
+ * The server that an inner request sees: its address is the client address of the outer request.
+ */
 export function serverOf({ clientIp }: Pick<Call, "clientIp">): NonNullable<RawRequest["server"]> {
   return {
     requestIP: () => ({ address: clientIp, family: "IPv4", port: 0 }),

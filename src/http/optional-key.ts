@@ -16,7 +16,10 @@ export interface OpenRequest {
   readonly service: CallTerms["service"];
   /** The error of the request, if it is refused whoever sends it. */
   readonly refusal: ApiError | null;
-  /** The answer to a key that may call only these models; omitted if it is that to everybody. */
+  /**
+   * The answer to a key that may call only these models; omitted if every caller gets the same
+   * answer.
+   */
   readonly answerTo?: (models: readonly string[]) => string | ApiError;
 }
 
@@ -24,7 +27,7 @@ export interface KeyedCount {
   readonly rate: RateLimits;
   /** The refusal, if the window is full. */
   readonly tooMany: ApiError | null;
-  /** The answer to this key; null if it is that to everybody. */
+  /** The answer to this key; null if every caller gets the same answer. */
   readonly own: string | ApiError | null;
 }
 

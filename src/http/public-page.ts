@@ -16,7 +16,7 @@ export function publicText(text: string): PublicText {
   return { text, etag: `"${Bun.hash(text).toString(36)}"` };
 }
 
-/** A policy that allows nothing but these. */
+/** A content security policy that allows only the given sources. */
 export function policyOf(...allowed: readonly string[]): string {
   const named = new Set(allowed.map(directiveOf));
   const further = NO_FURTHER.filter((one) => !named.has(directiveOf(one)));
@@ -27,7 +27,7 @@ function directiveOf(rule: string): string {
   return rule.split(" ")[0] ?? rule;
 }
 
-/** The text with these headers; 304 to a cache that has it. */
+/** The text with these headers; 304 to a cache whose copy is the same text. */
 export function publicAnswer(
   { text, etag }: PublicText,
   request: Request,

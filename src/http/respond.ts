@@ -27,7 +27,7 @@ export function jsonResponse(body: string, facts: ResponseMeta): Response {
   return marked(response, facts);
 }
 
-/** Says of a response that repeats an earlier one that it does. */
+/** Adds the header that marks the response to a repeat. */
 function marked(response: Response, { isRepeat }: ResponseMeta): Response {
   if (isRepeat === true) response.headers.set("idempotent-replayed", "true");
   return response;

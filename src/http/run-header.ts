@@ -1,5 +1,5 @@
-// The header by which a caller gives several calls one budget (docs/runs.md). A header of the
-// caller's own client, which says the same for each session, can stand in for it (D-788).
+// The header by which a caller gives several calls one budget (docs/runs.md). A session header of
+// the caller's client can take its place (D-788).
 
 import {
   type NamedRun,
@@ -46,7 +46,9 @@ export function runIn(headers: Headers, rules: RunRules): NamedRun | null {
   return { id, step: null, max: rules.max, seconds: rules.seconds };
 }
 
-/** The header, as a request inside of this process has it that belongs to this one. */
+/**
+ * The value of the header for a request that this process makes to itself on behalf of this one.
+ */
 export function runHeaderOf(headers: Headers, rules: RunRules): string | null {
   return headers.get(RUN_HEADER) ?? sessionIn(headers, rules)?.[1] ?? null;
 }

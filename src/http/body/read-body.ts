@@ -207,7 +207,9 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The refusal of a body; `of` says which part of it is meant. */
+/**
+ * The refusal of a body; `of` names the part of the body that is too large, if there are several.
+ */
 export function bodyTooLarge(bytesMax: number, of = ""): ApiError {
   const message = `The body${of} must not be larger than ${bytesMax} bytes`;
   return new ApiError("body_too_large", message);

@@ -31,7 +31,8 @@ const COMMON = {
 };
 
 /**
- * One page for every address of the pages, whose script reads the address, and the page's files.
+ * One page for every address below /dashboard, whose script reads the address, and the page's
+ * files.
  */
 export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
   ...pageEndpoints("dashboard", DASHBOARD_PATH, "The dashboard"),
