@@ -27,8 +27,8 @@ interface LimitRow {
   /** True if answers above the limit of the inbox wait and are not refused (D-503). */
   readonly inboxWaits?: true;
   /**
-   * In place of both for a browser that has signed in there before: attempts of strangers use none
-   * of it.
+   * Replaces both limits for a browser that has signed in to the inbox before, so that attempts of
+   * strangers use up none of its attempts.
    */
   readonly inboxFromKnownBrowser?: Limit;
   readonly account?: Limit;
@@ -43,7 +43,7 @@ const NETWORK_TIMES = { address: 10, inbox: 3 };
 const WAIT_MS = { step: 100, most: 5_000 };
 
 const HOUR = 60;
-/** Twice as long as a code of an app is right, for processes whose clocks differ. */
+/** Twice as long as an app's code is valid, for processes whose clocks differ. */
 const APP_CODE_MS = 3 * MINUTE_MS;
 
 const CODE_MS = CODE_SECONDS * 1_000;

@@ -3,7 +3,7 @@
 // process that serves the console loads it.
 
 export const AUTH_PATH = "/console/auth";
-/** For how long a mailed code is right. */
+/** A mailed code is valid for this long. */
 export const CODE_SECONDS = 5 * 60;
 /** The number of mailed codes that a browser may enter for each code that it asked for. */
 export const CODE_TRIES_MAX = 5;

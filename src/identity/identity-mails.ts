@@ -45,7 +45,7 @@ interface InvitationTerms {
 export type Notice = (notices: MailTexts["notices"]) => string;
 
 interface Seen {
-  /** Of the request that causes mails; null for a command. */
+  /** The language of the request that causes mails; null for a command. */
   readonly language: Language | null;
   proof: MailedProof | null;
 }
@@ -155,8 +155,8 @@ export class IdentityMails {
   }
 
   /**
-   * Informs a person that how they sign in has changed. A new passkey is to be removed before a new
-   * password helps.
+   * Informs a person of a change in how they sign in. After a new passkey, the mail tells the
+   * person to remove the passkey first: a new password alone would not lock its owner out.
    */
   async notice(to: string, what: Notice, isPasskey = false): Promise<void> {
     const url = `${this.deps.dashboard}/forgot`;

@@ -47,7 +47,7 @@ interface PasskeysDeps {
   readonly database: Database;
   readonly random: RandomBytes;
   readonly now: () => number;
-  /** Its name is in the device's dialogs. */
+  /** The device's dialogs show its name. */
   readonly brand: ReadBrand;
 }
 
