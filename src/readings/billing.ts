@@ -210,13 +210,13 @@ export async function cardsOf(
 /** The caps of top-ups, and the amount that they leave now. */
 function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"] {
   const caps = topUpCapsOf(facts.document.tierInputs, nowMs);
-  // Unpaid pages give way to an order that needs their room.
+  // An order replaces unpaid pages, so it can use the amount that those take up.
   const used = subtract(facts.manualDay, facts.unpaidPages);
   const now = min(caps.manual, subtract(caps.manualDay, used));
   return writeCaps({
     ...caps,
     min: TOP_UP_MIN,
-    // Less than the least top-up is none.
+    // An amount below the smallest top-up cannot be ordered.
     now: now < TOP_UP_MIN ? ZERO : now,
     atOnce: caps.manual,
     day: caps.manualDay,

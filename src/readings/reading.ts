@@ -21,7 +21,7 @@ export interface WalletStores {
   readonly wallets: ReadableAccounts;
 }
 
-/** Until when the figures of a reply are complete. */
+/** The fields for the time up to which the figures of a reply are complete. */
 export const AGE = {
   as_of: nested({
     at: time({ about: "The time of the answer", sample: "2026-11-22T14:03:22.000Z" }),
@@ -48,7 +48,8 @@ export const WITH_AGE = {
 type AsOfJson = WireOf<typeof AGE>["as_of"];
 
 /**
- * Until when the figures of an account are complete. Call the function before reading the figures.
+ * The time up to which the figures of an account are complete. Call the function before reading the
+ * figures.
  */
 export async function asOf(
   { journal }: Reading,

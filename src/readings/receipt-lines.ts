@@ -29,7 +29,7 @@ import type { MapsConfig } from "../services/maps/servers.ts";
 import type { SearchOffer } from "../services/search/search-catalogue.ts";
 import type { LoggedCall } from "../store/usage/request-log.ts";
 
-/** The catalogue as the services that are sold by it see it. */
+/** The prices of all services whose charges are shown line by line. */
 export type PriceCatalogue = () => ChatCatalogue & SearchPrices & MapsPrices;
 
 interface SearchPrices {
@@ -68,15 +68,15 @@ export interface PricedPart {
 /** The price of so many tokens is shown. */
 export const TOKENS = 1_000_000;
 
-/** The parts that make up the charge exactly; null if no prices that we know do. */
+/** The priced parts whose sum is exactly the charge; null if no known prices lead to that sum. */
 export function pricedParts(catalogue: PriceCatalogue, call: LoggedCall): PricedPart[] | null {
   const parts = partsOf(catalogue, call).filter(({ units }) => units > 0);
   return chargeOf(parts) === call.cost ? parts : null;
 }
 
 /**
- * The lines of a charge, a line for each part. They have prices if these make up the charge
- * exactly: prices may have changed since, and a charge is never above its hold.
+ * The lines of a charge, one for each part. They show prices only if the priced parts add up to the
+ * charge: prices may have changed since, and a charge is capped at the call's hold.
  */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   if (call.cost === 0n) return [];
@@ -139,8 +139,8 @@ function unitsOf(cost: NanoUsd, price: PicoUsd): number {
 }
 
 /**
- * The parts by the row that the call was charged by: the row that gives its cost. The log says
- * which rows there were if several priced the call (D-967).
+ * The parts by the row of prices that the call was charged by, which is the row that gives the
+ * call's cost. If several rows priced the call, the log names them (D-967).
  */
 function chatParts(catalogue: PriceCatalogue, call: LoggedCall): PricedPart[] {
   const model = catalogue().models.get(call.model ?? "");

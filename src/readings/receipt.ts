@@ -57,7 +57,7 @@ export async function receiptReply(
   const { database } = reading;
   const as_of = await asOf(reading, account);
   const found = isId("request", id) ? await findCall(database, account.number, toUuid(id)) : null;
-  // Those of other accounts are answered in the same way.
+  // A request of another account gets the same answer.
   if (found === null) throw new ApiError("not_found", `The log has no request ${id}`);
   const { call, booking } = found;
   const { cost, freeCost, held } = call;

@@ -9,7 +9,7 @@ import type { KeyName } from "../../store/accounts/key-names.ts";
 import type { DayCharge } from "../../store/usage/day-charges.ts";
 import type { AccountSource } from "../reading.ts";
 
-/** A row of the file, as far as its kind decides. */
+/** The values of a row that differ between usage and credits. */
 export interface Charge {
   readonly day: Date;
   readonly of: Pick<DayCharge, "key" | "service" | "model">;
@@ -47,7 +47,7 @@ const unit: Cell = ({ sku }) => sku?.unit ?? null;
 const unitPrice: Cell = ({ sku }) => (sku === null ? null : decimal(pricePerUnit(sku.price)));
 const provider: Cell = ({ provider: name }) => name;
 
-/** By the price list, before each call is rounded up to a nano-dollar. */
+/** The cost by the price list, before the cost of each call is rounded up to a nano-dollar. */
 const listCost: Cell = (row) => {
   if (row.sku === null) return billed(row);
   return decimal(pricePerUnit((BigInt(row.sku.quantity) * row.sku.price) as PicoUsd));

@@ -31,8 +31,8 @@ interface FocusPage {
 }
 
 /**
- * The file, a day at a time: the head first. Of the running month it has the charges of the ledger
- * by then.
+ * Yields the file: its heading line first, then the rows of each day. For the running month these
+ * are the charges that the ledger has now.
  * @throws ApiError if `month` is no month, or has not begun
  */
 export function focusPages(
@@ -87,7 +87,8 @@ async function chargesOfDay(
       items.set(name, item);
     }
   }
-  // Read after the calls: a call that was logged meanwhile is a rest, and no part is counted twice.
+  // Read after the calls, so that a call that is logged in between is not counted twice: its whole
+  // charge is in `otherCharges`.
   const sums = await readDayCharges(database, account.number, day);
   const usage = [...items.values()].map((item): Charge => itemCharge(day, item));
   return [...usage, ...sums.flatMap((sum) => otherCharges(day, sum, usage))];

@@ -3,7 +3,7 @@
 import { integer, nullable, text, type WireOf } from "../../core/records.ts";
 import type { SignedReceipts } from "./signed-receipts.ts";
 
-/** A JWS for examples, whose signature is none. */
+/** A JWS for examples; its signature is not valid. */
 export const JWS_SAMPLE =
   "eyJhbGciOiJFZERTQSIsImtpZCI6Ii4uLiJ9.eyJpc3MiOiJGYXJlYm94In0.c2lnbmF0dXJl";
 

@@ -34,7 +34,7 @@ export interface ReceiptDeps {
   readonly issuer: string;
 }
 
-/** Whose receipt is asked for. */
+/** The call whose receipt is asked for, and the asker. */
 export interface ReceiptQuestion {
   readonly account: string;
   /** The key that asks, which reads its own calls; null for the account's people. */
