@@ -1,4 +1,4 @@
-// Leaves to a call the models that its key may call, where the service chooses among several.
+// Narrows the models that the service may choose from to those that the call's key allows.
 
 import { type CallTerms, ModelsChanged } from "../../../actors/account.ts";
 import type { Call, CallDeps } from "../../calls/call.ts";

@@ -176,7 +176,7 @@ export async function chargeUnanswered(
   throw clientLeft();
 }
 
-/** A reply that is charged, with all that the log says of it. */
+/** A reply that is charged, with the fields that the log stores about it. */
 interface ChargedReply extends ServedBy, ChargedUsage, PricedCall {
   readonly usage: ChatUsage;
 }

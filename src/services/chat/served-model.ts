@@ -46,7 +46,10 @@ export interface PricedCall {
   readonly hold: Pick<Hold, "admittedAtMs">;
 }
 
-/** The exact cost of a call by these prices, selling or buying, whoever counted its usage. */
+/**
+ * The exact cost of a call by these prices, selling or buying, whether the provider or we counted
+ * its usage.
+ */
 export function costOf(prices: Prices, usage: ChatUsage, { request, hold }: PricedCall): NanoUsd {
   if (prices.isPlain) return exactCost(prices, usage);
   const { served = servedAsAsked(request), fees, pieces } = usage;
@@ -88,7 +91,7 @@ export type ServedOutcome = Pick<
   "model" | "priceVersion" | "lane" | "upstreamCost" | "usageDetails"
 >;
 
-/** Why our own count decides; undefined if the provider's decides. */
+/** The reason why our own count decides; undefined if the provider's decides. */
 export type UsageSource = UsageDetails["source"];
 
 /** A usage that was charged, and where it comes from. */

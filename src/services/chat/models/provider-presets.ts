@@ -13,7 +13,10 @@ export interface ProviderPreset {
    * server gets.
    */
   readonly quirks: Quirks | null;
-  /** `key`: it answers nothing without one; `cloud`: it has credentials of its own kind. */
+  /**
+   * `key`: the server answers no request without a key; `cloud`: it has credentials of its own
+   * kind.
+   */
   readonly credentials: "none" | "key" | "cloud";
   /** The identifiers of callers that it knows. Servers refuse fields that they do not know. */
   readonly identifiers: readonly IdentifierField[];

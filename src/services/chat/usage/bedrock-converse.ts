@@ -58,7 +58,7 @@ export const bedrockConverse: UsageForm<LastOfConverse> = {
   },
 };
 
-/** Some replies have both of these names for one count. */
+/** Some replies give one count under both of these names. */
 function inEitherName(usage: Json, name: string): number {
   return countIn(usage, `${name}s` in usage ? `${name}s` : `${name}Count`);
 }

@@ -58,7 +58,10 @@ function blocksOf({ message }: ChatChoice): object[] {
   return blocks;
 }
 
-/** Anthropic's input is the rest only: reads and writes of the cache are beside it. */
+/**
+ * Anthropic's `input_tokens` leaves out reads and writes of the cache, which have fields of their
+ * own.
+ */
 function usageJson({ promptTokens, cachedTokens, completionTokens, more }: ChatUsage) {
   const written = cacheWriteTokens(more);
   return {

@@ -1,5 +1,5 @@
-// Builds the chat request of a checked Messages body, by which tokens are counted and held and
-// which servers of another form get, and beside it the body for servers of the same form.
+// Builds two requests of a checked Messages body: the chat request, by which tokens are counted and
+// held and which servers of other forms get, and the body for servers of the same form.
 
 import { copyJson, isAbsent } from "../../../../http/body/checks.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
@@ -107,7 +107,7 @@ const LOST = ["cache_control", "context_management", "top_k", "thinking"] as con
 /** Names of fields at any depth that servers of another form do not get. */
 const deepFields = unknownFieldsOf(MessagesBody, [
   "messages[].content[].cache_control",
-  // Of the blocks in the result of a tool, in a result of a search, and in a document.
+  // The field may also stand in blocks of a tool's result, of a search result, and of a document.
   "messages[].content[].content[].cache_control",
   "messages[].content[].content[].content[].cache_control",
   "messages[].content[].content[].source.content[].cache_control",

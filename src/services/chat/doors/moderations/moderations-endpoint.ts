@@ -1,4 +1,5 @@
-// POST /v1/moderations, as OpenAI has it: free, where a provider of the operator has it (D-690).
+// POST /v1/moderations in OpenAI's form. A moderation is free, and needs a configured provider that
+// offers moderations (D-690).
 
 import type { CallTerms } from "../../../../../actors/account.ts";
 import { takeHold } from "../../../../calls/admission.ts";
@@ -119,7 +120,7 @@ function resultsIn({ results }: Json): readonly ModerationResult[] {
     const { categories, category_scores, category_applied_input_types: kinds } = asObject(one);
     const applied = asObject(categories);
     return {
-      // Not every server of this form has the sum.
+      // Some servers of this form leave `flagged` out.
       flagged: asObject(one).flagged === true || Object.values(applied).includes(true),
       categories: applied,
       category_scores: asObject(category_scores),

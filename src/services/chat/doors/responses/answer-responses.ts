@@ -63,7 +63,10 @@ export function prepareResponses(
   return { kind: "searching", response, plan, withoutSearch };
 }
 
-/** The call without search; null if the request forces one, for its body is in order otherwise. */
+/**
+ * The call without search; null if the request forces a search. The body was checked before, so no
+ * other refusal is possible.
+ */
 function plainCall(
   context: ChatContext,
   fields: ResponsesFields,

@@ -12,7 +12,7 @@ import {
 } from "../../../../http/schema.ts";
 
 const TOOLS_MAX = 512;
-/** Why a reference to something that only a provider keeps is refused. */
+/** The reason for refusing a reference to data that only a provider keeps. */
 export const STATE = "refers to data that only the provider keeps, and is not supported";
 
 export const toolName = shortText(128);

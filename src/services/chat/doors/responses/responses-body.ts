@@ -125,7 +125,7 @@ export const ResponsesBody = named("ResponsesRequest", {
 /** The body of `POST /v1/responses/input_tokens`. */
 export const InputTokensBody = named("InputTokensRequest", COUNTED_FIELDS);
 
-/** The body of `POST /v1/responses/compact`, for which OpenAI's has no other fields. */
+/** The body of `POST /v1/responses/compact`; OpenAI's endpoint has the same fields. */
 export const CompactBody = named("CompactRequest", {
   model: COUNTED_FIELDS.model,
   input: COUNTED_FIELDS.input,

@@ -192,7 +192,7 @@ interface IndexFrames {
   readonly items: readonly Json[];
 }
 
-/** The fields that the first events told already. */
+/** The fields that the first events have sent already. */
 function firstNames({ id, created_at }: Json): Json {
   return { id, created_at };
 }

@@ -1,5 +1,5 @@
-// Builds the chat request of a checked Responses body, by which the prompt is counted and held for,
-// and beside it the body for servers of the same form.
+// Builds two requests of a checked Responses body: the chat request, by which the prompt is counted
+// and held for, and the body for servers of the same form.
 
 import { CHAT } from "../../../../core/access/limits.ts";
 import { copyJson, isAbsent } from "../../../../http/body/checks.ts";

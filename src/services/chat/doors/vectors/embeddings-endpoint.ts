@@ -1,4 +1,4 @@
-// POST /v1/embeddings, as OpenAI has it.
+// POST /v1/embeddings, in OpenAI's form.
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";

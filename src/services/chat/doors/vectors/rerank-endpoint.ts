@@ -1,4 +1,4 @@
-// POST /v1/rerank, as Cohere and Jina have it.
+// POST /v1/rerank, in the form of Cohere and Jina.
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";

@@ -67,7 +67,7 @@ export async function toSdkRequest(call: UpstreamCall, form: SdkForm): Promise<S
   return { options: Object.assign(options, own.options), ignored };
 }
 
-/** Values that ask for nothing that every provider does not do anyway. */
+/** Values that ask for the behaviour that every provider has without the parameter. */
 const WITHOUT_EFFECT: ReadonlyMap<string, unknown> = new Map([
   ["logprobs", false],
   ["parallel_tool_calls", true],

@@ -139,7 +139,7 @@ export class SdkReply {
     return chunk;
   }
 
-  /** A part of a whole reply, as the parts of a stream that say the same. */
+  /** Converts a part of a whole reply into the parts of a stream with the same content. */
   readContent(content: LanguageModelV4Content, at: number): readonly (ReadChunk | null)[] {
     const id = String(at);
     switch (content.type) {

@@ -15,7 +15,7 @@ export interface EndedReply {
   readonly hasOutput: boolean;
   /** The tier that the request asked for. */
   readonly tier: RequestTier;
-  /** What the package reports beside the counts, such as the tier that served. */
+  /** The facts that the package reports beside the counts, such as the tier that served. */
   readonly metadata: Json;
   /** The model that served, by the provider's word; null if the package names none. */
   readonly model: string | null;

@@ -5,7 +5,9 @@ import { ApiError } from "../../../../../core/errors.ts";
 
 /** Refusals that other calls of the same caller cause. They may be over soon. */
 const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_limit_exceeded"]);
-/** A full window has a place again after 61 seconds, for its seconds count until their end. */
+/**
+ * A full window has room again after 61 seconds at most, because each second counts until its end.
+ */
 const WAIT_MAX_MS = 62_000;
 
 /** The conditions that end the waits of a call. */

@@ -43,7 +43,10 @@ export interface PaidCall {
   readonly receipt?: string | null;
 }
 
-/** The rounds of a response beside one for each search: to answer, and to be told to answer. */
+/**
+ * The rounds of a response besides one for each search: one in which the model learns that it must
+ * answer, and one for the answer.
+ */
 const ROUNDS_BESIDES = 2;
 /** Longer than a response may take. */
 const RESPONSE_MS = CHAT.streamMaxMs + 5 * 60_000;
@@ -55,7 +58,7 @@ const KEY_REFUSALS: ReadonlySet<string> = new Set([
   "too_many_idempotency_keys",
 ]);
 
-/** Why a request does without its searches now; null if it can have them. */
+/** The reason why a request does without its searches now; null if it can have them. */
 export async function searchRefusal(
   { deps, call }: ChatContext,
   { searches: { bound } }: SearchPlan,
@@ -102,7 +105,7 @@ export class SearchRounds {
   #hasEnded = false;
   /** The receipts of all calls, by request; null unless the caller asked for them. */
   readonly #receipts: Map<string, string | null> | null;
-  /** Why no search was made, although the model asked for it. */
+  /** The reason why no search was made although the model asked for one. */
   #refusal: ApiError | null = null;
 
   constructor(context: ChatContext, plan: SearchPlan, chat: ChatCall) {
@@ -367,7 +370,7 @@ export class SearchRounds {
     if (this.#context.deps.calls.clock.monotonicMs() >= this.#endsMs) throw TOO_LONG.error;
   }
 
-  /** Why there is no search any more; null if there is (D-871). */
+  /** The reason why no further search is possible; null if one is (D-871). */
   #refusalNow(): ApiError | null {
     const { deps, call } = this.#context;
     if (deps.pauses.isPaused("search")) {
