@@ -29,7 +29,7 @@ const resolveHost: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
 export interface AddressRules {
-  /** True: the host may be of this machine or its network, and is not looked up here. */
+  /** If true, the host may be this machine or one in its network, and is not looked up here. */
   readonly allowPrivate: boolean;
   readonly resolve?: Resolve | undefined;
 }

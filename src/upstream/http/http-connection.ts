@@ -171,7 +171,10 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     this.close(null);
   }
 
-  /** Closes the connection, or cleans up after it was closed; null: in order. */
+  /**
+   * Closes the connection, or cleans up after the server closed it. `error` is null for an orderly
+   * close.
+   */
   close(error: Error | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
