@@ -4,7 +4,7 @@
 import { lazyRouteComponent } from "@tanstack/react-router";
 
 export interface PageRow<Group extends string = string> {
-  /** Below which heading the navigation lists the page. */
+  /** The heading of the navigation below which the page is listed. */
   readonly group: Group;
   /** The letter that opens the page after `g`. */
   readonly letter?: string;

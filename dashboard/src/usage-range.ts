@@ -43,7 +43,7 @@ export function presetRange(preset: Preset, nowMs: number, zone: string): Range 
   }
 }
 
-/** A range of one's own, widened to whole quarters of an hour; null if it is none. */
+/** A custom range, widened to whole quarters of an hour; null if the fields name no range. */
 export function customRange(from: string, to: string): Range | null {
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
   if (!Number.isFinite(fromMs) || !Number.isFinite(toMs) || fromMs >= toMs) return null;

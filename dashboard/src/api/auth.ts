@@ -39,7 +39,10 @@ export async function signOut(): Promise<void> {
 export interface VerifiedSignUp {
   /** False if the address had an account already. */
   readonly signed_in: boolean;
-  /** False if the link was opened in another browser: the password of the sign-up is none then. */
+  /**
+   * False if the link was opened in another browser: then the password of the sign-up does not
+   * count.
+   */
   readonly has_password?: boolean;
 }
 

@@ -30,8 +30,8 @@ export class RequestError extends Error {
 }
 
 /**
- * True where no answer of our server came, but the words of the browser or of a proxy: our server
- * may have done the work.
+ * True if the failure comes from the browser or a proxy, and not from our server, which may have
+ * done the work.
  */
 export function isAnswerLost(error: unknown): boolean {
   return error instanceof RequestError && /^(unreachable|unreadable|http_5)/.test(error.code);

@@ -41,7 +41,7 @@ export async function setOwnCap(account: string, usd: string | null): Promise<Ca
   return await post<CapReply>(ofAccount(account, "limits/cap"), { own_cap_usd: usd });
 }
 
-/** A budget of a key or, without one, of the account; a null amount takes it away. */
+/** A budget of a key or, without one, of the account; a null amount removes the budget. */
 export async function setBudget(
   account: string,
   key: string | null,
@@ -51,7 +51,7 @@ export async function setBudget(
   return await post<BudgetReply>(ofAccount(account, path), budget);
 }
 
-/** A budget of each end user, or of a single one; a null amount takes it away. */
+/** A budget of each end user, or of a single one; a null amount removes the budget. */
 export async function setEndUserBudget(
   account: string,
   budget: EndUserFields,

@@ -56,7 +56,7 @@ export async function changeLanguage(language: Language): Promise<void> {
 /** A password, or a code that was mailed. */
 export type Proof = { readonly password: string } | { readonly otp: string };
 
-/** Proves again who one is, before something that needs it. */
+/** Gives a proof of identity again, before a change that needs a recent one. */
 export async function prove(proof: Proof): Promise<void> {
   await post(`${ME}/prove`, proof);
 }

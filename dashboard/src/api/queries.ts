@@ -59,7 +59,7 @@ export const OPERATOR_API = "/console/operator";
 /** True on the pages of operators, who read accounts by an API of their own. */
 export const IS_OPERATORS = /^\/operator(\/|$)/.test(window.location.pathname);
 
-/** The address of something of an account. */
+/** The address of an endpoint of an account. */
 export function ofAccount(account: string, rest: string): string {
   const api = IS_OPERATORS ? OPERATOR_API : API;
   return `${api}/accounts/${encodeURIComponent(account)}/${rest}`;
@@ -86,7 +86,7 @@ interface QueryTerms {
   readonly renew?: boolean;
 }
 
-/** A query of something of an account, renewed while its page is open. */
+/** A query about an account, renewed while its page is open. */
 export function accountQuery<T>(
   account: string,
   name: string,

@@ -32,7 +32,7 @@ async function finishSso(query: string): Promise<string> {
   return reply.return_to ?? "/operator";
 }
 
-/** Nothing where there is no provider. `returnTo` is a page of operators. */
+/** Draws no button if there is no provider. `returnTo` is a page of operators. */
 export function SsoButton({ returnTo }: { readonly returnTo: string }) {
   const { data } = useQuery(ssoQuery);
   const change = useChange(() => leaveForSso(returnTo));

@@ -16,7 +16,9 @@ interface LoadedProps<T> {
   readonly height?: number;
 }
 
-/** Shows the data of a query, or why it is not there. Data that could not be renewed says so. */
+/**
+ * Shows the data of a query, or the reason why it has none. Marks data that could not be renewed.
+ */
 export function Loaded<T>({ query, children, height = 180 }: LoadedProps<T>) {
   const { data, error, dataUpdatedAt, refetch } = query;
   if (data === undefined && error !== null) {
@@ -50,7 +52,7 @@ interface FailureProps {
   readonly retry?: () => void;
 }
 
-/** Why something could not be shown, with the id that support can look up. */
+/** Shows the failure of a request, with the id that support can look up. */
 export function Failure({ error, retry }: FailureProps) {
   const known = error instanceof RequestError ? error : null;
   return (

@@ -9,7 +9,7 @@ import type { LimitName, MendedCode } from "../../../src/readings/refusal-words.
 type Refusal = NonNullable<ReceiptReply["refusal"]>;
 
 export interface RefusalTexts {
-  /** Why a call of the log was refused or failed, with a remedy. */
+  /** Explains a refused or failed call of the log, with a remedy. */
   readonly explanation: (refusal: Refusal, isFault: boolean) => string;
   /** The words for a refusal of the server with this code and message. */
   readonly message: (code: string, message: string) => string;

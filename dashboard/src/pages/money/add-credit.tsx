@@ -124,7 +124,7 @@ interface AmountProps {
   readonly billing: BillingReply;
 }
 
-/** Usual amounts, or one of one's own. */
+/** Offers usual amounts, and a field for any other. */
 function AmountField({ amount, billing }: AmountProps) {
   return (
     <>

@@ -29,7 +29,7 @@ export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
     auto?.monthly_cap_usd ?? caps.auto_month_usd,
     atMost(caps.auto_month_usd),
   );
-  // The card of one that is paused may be gone.
+  // The card of a paused automatic top-up may be gone.
   const known = cards.find(({ id }) => id === auto?.card) ?? cards[0];
   const [card, setCard] = useState(known?.id ?? null);
   const [agreed, setAgreed] = useState(false);

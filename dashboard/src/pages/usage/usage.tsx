@@ -1,5 +1,5 @@
-// Usage: one figure over time, by group, with the same figures in tables and in CSV. All that is
-// chosen stands in the address.
+// Usage: one figure over time, by group, with the same figures in tables and in CSV. The address
+// has every choice.
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
