@@ -154,7 +154,7 @@ async function startPod(chart: Chart, name: string): Promise<void> {
   });
 }
 
-/** Starts the proxy, which knows the pods of now and of later, and returns its address. */
+/** Starts the proxy, configured with the present and the later pods, and returns its address. */
 async function startProxy({ engine, folder }: Chart): Promise<string> {
   const pods = PODS.map((name) => `${name}-pod-0:8080`).join(" ");
   const own = await Bun.file(join(PROJECT, "deploy/Caddyfile")).text();

@@ -65,7 +65,7 @@ export const GATEWAYS = {
 
 export type GatewayName = keyof typeof GATEWAYS;
 
-/** The request by which a gateway tells the spending. */
+/** The request by which a gateway reports the spending. */
 export interface SpendSource {
   readonly gateway: GatewayName;
   /** The base URL of the gateway, with its /v1. */
@@ -81,7 +81,7 @@ export interface SpendSource {
 const AGREEING_MS = 1_000;
 
 /**
- * Returns the spending that the gateway tells.
+ * Returns the spending that the gateway reports.
  * @throws Error that names the request and its answer, if there is no amount in it
  */
 export async function readSpend(source: SpendSource): Promise<NanoUsd> {

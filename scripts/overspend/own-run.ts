@@ -38,7 +38,7 @@ export interface NamedResult extends TrialResult {
   readonly name: string;
 }
 
-/** Runs all trials; `say` hears of each. */
+/** Runs all trials; calls `say` with the result of each. */
 export async function runOwnTrials(
   calls: number,
   say: (line: string) => void,

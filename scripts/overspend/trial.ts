@@ -11,7 +11,7 @@ const READY_MS_MAX = 120_000;
 export interface Trial extends Omit<Race, "answered"> {
   /** The balance that the key or the customer may spend. */
   readonly balance: NanoUsd;
-  /** Null if no request tells the spending. */
+  /** Null if no request reports the spending. */
   readonly spend: SpendSource | null;
   /**
    * Kills the process that serves the first address, as `kill -9` does; null for a trial without a

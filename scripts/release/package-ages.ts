@@ -1,4 +1,4 @@
-// Which versions of packages are younger than a stolen release usually lives.
+// Finds versions of packages that are younger than the usual life of a stolen release.
 
 /** The least age of a version that is taken, in days. */
 export const AGE_DAYS_MIN = 3;
