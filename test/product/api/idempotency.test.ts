@@ -120,7 +120,7 @@ describe("a repeat", () => {
     expect(await spent()).toBe(COST);
   });
 
-  test("of a stream is told the receipt", async () => {
+  test("of a stream is refused with the receipt of the first", async () => {
     api.chat.batches = async function* () {
       yield textBatch("Hello");
       yield endBatch({ promptTokens: 10, cachedTokens: 0, completionTokens: 5 });
@@ -138,7 +138,7 @@ describe("a repeat", () => {
     expect(api.chat.requests).toHaveLength(1);
   });
 
-  test("of an answer over 256 KiB is told the receipt", async () => {
+  test("of an answer over 256 KiB is refused with the receipt of the first", async () => {
     const content = "x".repeat(IDEMPOTENCY.answerBytesMax);
     const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
     const message = { role: "assistant", content } as const;
@@ -154,7 +154,7 @@ describe("a repeat", () => {
     expect(words).toContain(String(id));
   });
 
-  test("after ten minutes is told the receipt, which says what the first one cost", async () => {
+  test("after ten minutes is refused with a receipt that has the cost of the first", async () => {
     const ends: Expiring[] = [];
     const deadline = (limitMs: number, owner: Expiring) => {
       if (limitMs === IDEMPOTENCY.answerMs) ends.push(owner);

@@ -51,7 +51,7 @@ interface List {
   }[];
 }
 
-test("GET /v1/models says of a model what it serves, where that is not chat", async () => {
+test("GET /v1/models names the use of each model that does not serve chat", async () => {
   const { data } = (await (await api.get("/v1/models")).json()) as List;
   expect(data.map(({ id, svc }) => [id, svc.serves])).toEqual([
     ["vectors", "embedding"],

@@ -72,7 +72,7 @@ describe("a stream", () => {
   });
 });
 
-describe("a field that asks for what a chat cannot do is refused by name", () => {
+describe("a field for a feature that chats lack is refused by name", () => {
   for (const [more, message] of [
     [{ n: 2 }, "n must be 1"],
     [{ best_of: 3 }, "best_of must be 1"],

@@ -107,7 +107,7 @@ describe("a repeat", () => {
     }
   });
 
-  test("is not told of a failure again, which may be over", async () => {
+  test("gets no stored failure, because the failure may be over", async () => {
     const account = await payer();
     const broken: QueuedReply = () => ({ status: 500, body: ["{}"] });
     server.queue(inForm(CHAT, searching("fares")), broken, broken, broken);

@@ -196,7 +196,7 @@ describe("a full window", () => {
     expect(await spentBy(account)).toBeCloseTo(2 * ROUND_COST, 9);
   });
 
-  test("keeps nobody waiting who has left", async () => {
+  test("stops waiting when its caller has left", async () => {
     const account = await payer({ requestsPerMinute: 1 });
     server.queue(searchingIn(CHAT), inForm(CHAT, saying("Never asked for.")));
     const leaving = new AbortController();

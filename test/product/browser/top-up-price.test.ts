@@ -14,7 +14,7 @@ const { visitor: ada, account } = await stage.person("ada@example.com");
 
 const dialog = () => ada.page.getByRole("dialog");
 
-/** The value of a line of the dialog(). */
+/** The value of a line of the dialog. */
 async function fact(name: string): Promise<string> {
   const line = dialog().locator("dt", { hasText: name });
   return await ada.text(line.locator("xpath=following-sibling::dd[1]"));

@@ -1,4 +1,5 @@
-// The expected ends of free credit, in BigInt: what ends when, and what calls may use after it.
+// The expected ends of free credit, in BigInt: the amount that ends at each time, and the amount
+// that calls may use after an end.
 
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { atLeastZero, least } from "./model-ledger.ts";
@@ -14,9 +15,9 @@ export interface ModelGrant {
   readonly seq: number;
 }
 
-/** What the wallet has of a time before a grant. */
+/** The state of the wallet before a grant. */
 export interface BeforeModelGrant {
-  /** What calls hold that began at a time or after it. */
+  /** The amount held by calls that began at a time or later. */
   readonly heldSince: (atMs: number) => bigint;
   readonly freeSinceMs: number;
 }
@@ -25,9 +26,9 @@ interface ModelEnd {
   readonly atMs: number;
   /** The credit that ends later, less the amount that calls which began after the end use. */
   later: bigint;
-  /** What later lots took of that, and a late settlement may bring back. */
+  /** The part of `later` that later lots took, and that a late settlement may bring back. */
   lowered: bigint;
-  /** A call from before it brings back any amount. */
+  /** A call that began before this time brings back any amount. */
   readonly countedMs: number;
 }
 
@@ -47,7 +48,7 @@ export class ModelFree {
     return this.#ends;
   }
 
-  /** Adds a lot; returns since when no call from before gives back what has ended. */
+  /** Adds a lot. Returns a time: no call that began earlier gives back credit that has ended. */
   add(grant: ModelGrant, { heldSince, freeSinceMs }: BeforeModelGrant): number {
     const { amount, expiresAtMs, createdAtMs, owned, nowMs } = grant;
     const oldLastMs = this.lastMs;
@@ -80,7 +81,7 @@ export class ModelFree {
     return isForgotten ? 0 : freeSinceMs;
   }
 
-  /** A late settlement gives this back, which the lots since then did not find. */
+  /** Gives back the amount of a late settlement, which lots added since the call did not find. */
   giveBack(admittedMs: number, returned: bigint): void {
     for (const end of this.#ends) {
       if (admittedMs >= end.atMs) continue;
@@ -90,7 +91,7 @@ export class ModelFree {
     }
   }
 
-  /** A call takes this, or gives it back if it is below 0. */
+  /** Takes the amount of a call, or gives it back if it is below 0. */
   use(admittedMs: number, taken: bigint): void {
     for (const end of this.#ends) if (admittedMs >= end.atMs) end.later -= taken;
   }

@@ -14,7 +14,7 @@ import { ask, DONE, openAccount, usd, WORLD_PEPPER, type World } from "./world.t
 export const ADA = "ada@example.com";
 export const BOB = "bob@example.com";
 
-/** What a suite does with the end users of accounts of this world, which lives by this clock. */
+/** Functions for suites about end users, on accounts of this world and its clock. */
 export function endUserLab(world: World, clock: TestClock) {
   const account = (more: AccountTerms = {}) =>
     openAccount(world, {

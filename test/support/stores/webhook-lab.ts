@@ -127,7 +127,7 @@ export function startSender(database: Database, options: SenderOptions = {}): Te
   return { sender, results, disabled, run };
 }
 
-/** Lets the time of a wait pass: all that waits is due now, and each delivery is older by this. */
+/** Lets time pass: every waiting delivery is due now, and each delivery is older by `ms`. */
 export async function letPass(database: Database, ms: number): Promise<void> {
   await database.sql`
     UPDATE webhook_deliveries SET next_attempt_at = now(),

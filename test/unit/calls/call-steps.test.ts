@@ -186,7 +186,7 @@ function settledTo(settled: Partial<Settlement>): SearchCallDeps["accounts"] {
 const print = ({ charged, free }: Paid) => `${toDecimal(charged)} ${toDecimal(free)}`;
 const OTHERWISE = { charged: usd("0.002"), free: usd("0.001") };
 
-test("a search tells what was charged, also where its hold had ended", async () => {
+test("a search reports its charge, even if its hold had ended", async () => {
   const accounts = settledTo(OTHERWISE);
   const call = callOf(await openAccount(world, { paid: "1" }), "req_late");
   const write: OneSearch["write"] = (_, paid) => print(paid);
@@ -196,7 +196,7 @@ test("a search tells what was charged, also where its hold had ended", async () 
   expect(charged).toBe(OTHERWISE.charged);
 });
 
-test("a chat tells what was charged, also where its hold had ended", async () => {
+test("a chat reports its charge, even if its hold had ended", async () => {
   const call = callOf(await openAccount(world, { paid: "1" }), "req_late_chat");
   const deps = { ...chatDeps, accounts: settledTo(OTHERWISE) };
   const write = (_: unknown, paid: Paid) => print(paid);

@@ -45,7 +45,7 @@ test("end-user budget sets and removes budgets, which the next call counts by", 
   expect(await verdict(mine, usd("0.1"), { endUser })).toBe("end_user_budget_exceeded");
 });
 
-test("end-user commands refuse what cannot be, by name", async () => {
+test("end-user commands refuse impossible values, and name the option", async () => {
   const { id, keyId } = await openAccount(world, { paid: "50" });
   const budget = ["end-user", "budget", id, "--usd", "1"];
   for (const [words, message] of [

@@ -241,7 +241,7 @@ describe("the limits of a key", () => {
     expect((await errorOf(await world.api.post(account, chatBody()))).message).toBe(
       "This API key is disabled",
     );
-    // Since when it is disabled stays, however often somebody says so.
+    // Disabling the key again does not change the time of the first disabling.
     expect(await set({ disabled: true })).toMatchObject({ disabled_at: disabled.disabled_at });
     expect(await set({ disabled: false, ends_at: null })).toMatchObject({
       disabled_at: null,

@@ -1,4 +1,4 @@
-// Tests what operators read of an account that spends fast, and of its webhooks that fail.
+// Tests the operators' view of an account that spends fast, and of its webhooks that fail.
 
 import { expect, test } from "bun:test";
 import type { BurnAlarmsReply, BurnRulesReply } from "../../../src/console/burn-lists.ts";

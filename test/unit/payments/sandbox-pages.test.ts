@@ -91,7 +91,7 @@ describe.each([
     expectShown(shown, texts.receipt, texts.line(texts.paidTitle, amount));
   });
 
-  test("is told so about a page that does not exist", async () => {
+  test("reads in that language that a page does not exist", async () => {
     for (const path of ["/pay/cs_none", "/receipt/pi_none", "/document/in_none", "/none"]) {
       const missing = await read(lab.sandbox.url + path, { "accept-language": accepted });
       expect(missing.status).toBe(404);

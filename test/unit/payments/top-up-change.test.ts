@@ -82,7 +82,7 @@ test("a failure that does not answer the attempt in progress changes nothing", (
   expect(late).toMatchObject({ status: "open", attempts: 2, pause: null });
 });
 
-test("a payment that was pending fails by whatever reports the failure", () => {
+test("a pending payment fails, whichever object of the provider reports the failure", () => {
   const pending = change({}, { ...DECLINED, status: "pending", failure: null }, 1);
   expect(pending).toMatchObject({ status: "open", nextAttemptAt: null, attempts: 1 });
   const failed = change({ nextAttemptAt: null }, DECLINED);

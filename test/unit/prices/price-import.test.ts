@@ -16,7 +16,7 @@ workIn(folder, { KEY: "sk-x", ...(await environmentOf(world)) });
 const cli = await cliOf(world, { KEY: "sk-x" });
 
 const CONFIGURATION = `{
-  // Whom we buy from.
+  // The provider that we buy from.
   "providers": {
     "oa": { "provider": "openai", "api_key_env": "KEY" },
     "cl": { "provider": "anthropic", "api_key_env": "KEY", "markup_percent": "25" },

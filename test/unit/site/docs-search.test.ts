@@ -112,7 +112,7 @@ describe("a search", () => {
     expect(html).toContain('<meta name="robots" content="noindex, nofollow">');
   });
 
-  test("for nothing, or for what is nowhere, says so", async () => {
+  test("without words, or without a result, says so", async () => {
     expect(await (await app.get("/docs/find")).text()).toContain("Type words to search for.");
     expect(await search("   ")).toContain("Type words to search for.");
     expect(await search("zzzz-nowhere")).toContain("Nothing has all of these words.");

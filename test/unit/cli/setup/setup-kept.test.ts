@@ -54,7 +54,7 @@ test("a script that changes a key which does not work is refused still", async (
   expect(lab.text("settings.env")).toBe(`${SETTINGS}\n`);
 });
 
-test("a person gets past servers that are away by keeping what is set", async () => {
+test("a person whose servers are away goes on by keeping the present settings", async () => {
   const lab = openLab("setup-kept-person");
   const { code, output, left } = await lab.person([
     ["Name of the service [Old]", "Kettle"],

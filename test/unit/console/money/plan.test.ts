@@ -193,7 +193,7 @@ test("an order that is not right names the field, and charges nothing", async ()
   expect(await lab.payments(account)).toBe(1);
 });
 
-test("an account without a card is told so, and a Gateway account has no plan", async () => {
+test("an order without a card is refused, and a Gateway account has no plan", async () => {
   const account = await lab.world.account({ surface: "application" });
   expect((await order(account, { plan: "starter" })).status).toBe(409);
   const gateway = await lab.world.account();

@@ -113,7 +113,7 @@ test("a disabled key is refused whenever it would end", () => {
   expect(endedRefusal(key, 9)).toMatchObject({ message: "This API key is disabled" });
 });
 
-test("a change is named in words, without what stays", () => {
+test("a change is named in words, without the limits that stay", () => {
   expect(keyChangeWords({})).toBe("");
   expect(keyChangeWords({ isDisabled: true, endsAt: null, models: null })).toBe(
     "disabled; no end; any model",
