@@ -75,7 +75,7 @@ export function spendableOf(view: AccountView): Spendable {
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }
 
-/** The most that this call could hold now, within the budgets that the call names too (D-938). */
+/** The most that this call could hold now, within the budgets that the call names too (D-689). */
 export function spendableFor(view: CallView): NanoUsd {
   return view.named.reduce((least, { left }) => min(least, left), spendableOf(view).amount);
 }

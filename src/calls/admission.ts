@@ -40,7 +40,7 @@ export class Admission<
 
   /**
    * A bound above the caller's cap is short, as one above the funds is: the next attempt has a
-   * tighter one (D-939). Until then the account only counts the request, unless it has done so.
+   * tighter one (D-781). Until then the account only counts the request, unless it has done so.
    */
   async #shortOf(cap: NanoUsd): Promise<Decision> {
     const isCounted = this.call.ahead === "counted" || this.deps.quote !== undefined;

@@ -71,7 +71,7 @@ local function span_room(b, start, cap)
   return 0
 end
 
--- The number of a run that has not begun. No call is admitted under it (D-935).
+-- The number of a run that has not begun. No call is admitted under it (D-788).
 local NOT_BEGUN = '0'
 
 -- The budgets that a call names, in the spans of now. `packed` has of each: number, span, cap,

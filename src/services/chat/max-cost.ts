@@ -42,7 +42,7 @@ export async function withinMaxCost(
   const { accountId } = call.identity;
   const payable = payablePrompt(chat, () => maxCost);
   const counted = await deps.tokens.estimatePrompt(accountId, request, payable);
-  // A count above its maximum is that of a part of the prompt, and bounds nothing (D-934).
+  // A count above its maximum is that of a part of the prompt, and bounds nothing (D-781).
   const isWholeCount = counted !== null && counted <= payable;
   const textBound = isWholeCount ? Math.min(bytes, tightTextBound(counted, request)) : bytes;
   const fits = fitted(chat, textBound + mediaTokens, maxCost);

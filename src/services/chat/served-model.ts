@@ -72,7 +72,7 @@ function rowsOf({ prices }: ModelEntry, usage: ChatUsage, { request, hold }: Pri
 
 /**
  * Returns the call as it is charged if no server named its tier: in the tier asked for, or in the
- * standard tier if that costs less. The server may have refused the tier asked for (D-980).
+ * standard tier if that costs less. The server may have refused the tier asked for (D-657).
  */
 export function cheaperServed(prices: Prices, usage: ChatUsage, call: PricedCall): PricedCall {
   const standard = { ...call, request: inStandardTier(call.request) };

@@ -58,7 +58,7 @@ interface Sampling {
 /**
  * Samples the spending of the keys with rules. Samples of other keys go, and of those whose charges
  * are late: spending that no check sees in time must not look like a sudden rise later (D-885). A
- * worker without rules of the operator keeps the samples of those that have some (D-990).
+ * worker without rules of the operator keeps the samples of those that have some (D-885).
  */
 export async function sampleSpending(
   { sql }: Database,

@@ -168,7 +168,7 @@ export type PersonMarks = Pick<SignUpOrigin, "marks" | "isDisposable">;
 /**
  * Redeems a code for an account. Bonus credit is an adjustment of the paid balance: it does not
  * end, and as it is no payment it moves no tier (D-730). Free credit is a lot of its own, and its
- * codes are for each person once, like that of a sign-up (D-971).
+ * codes are for each person once, like that of a sign-up (D-730).
  * @throws AccountClosed, BalanceTooLarge, OperationSetAside
  */
 export async function redeemVoucher(
