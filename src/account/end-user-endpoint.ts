@@ -11,7 +11,7 @@ import { END_USER_HEADER, END_USER_PARAMETER, endUserIn } from "../http/body/end
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { named, nullable, oneOf, Type, text } from "../http/schema.ts";
-import { numberOfAccount } from "../store/usage/receipts.ts";
+import { accountNumber } from "../store/accounts/account-number.ts";
 import { BUDGET_USE_FIELDS, budgetUseJson } from "./budget-json.ts";
 import type { RunsDeps } from "./run-endpoint.ts";
 
@@ -80,7 +80,7 @@ nothing. Costs nothing and counts as a request.`,
       service: "account",
       answer: async () => {
         const { accountId: id, bucket, keyId: key } = call.identity;
-        const account = { id, bucket, number: await numberOfAccount(deps.runs.database, id) };
+        const account = { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
         return await endUserUses(deps.runs, account, { endUser: asked, key });
       },
     }),

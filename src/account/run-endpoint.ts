@@ -29,7 +29,7 @@ import {
   usdAmount,
   whole,
 } from "../http/schema.ts";
-import { numberOfAccount } from "../store/usage/receipts.ts";
+import { accountNumber } from "../store/accounts/account-number.ts";
 import { RUN_SUMS_MAX, type RunSum } from "../store/usage/run-sums.ts";
 
 export interface RunsDeps extends FrameDeps {
@@ -223,7 +223,7 @@ async function changed(change: Promise<unknown>): Promise<void> {
 /** The account of the key that asks. */
 async function accountOf({ deps, call }: Context) {
   const { accountId: id, bucket } = call.identity;
-  return { id, bucket, number: await numberOfAccount(deps.runs.database, id) };
+  return { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
 }
 
 async function runJson(

@@ -58,7 +58,7 @@ export async function endUserUses(
 ): Promise<readonly EndUserUse[]> {
   const all = await readShownDefaults(database, account.number);
   const defaults = all.filter((one) => key === null || one.key === null || one.key === key);
-  const counts = await readEndUser<ShownDefault>(database, account.id, { endUser, defaults });
+  const counts = await readEndUser<ShownDefault>(database, account.number, { endUser, defaults });
   const begun = counts.filter(({ hasBegun }) => hasBegun).map(({ budget }) => budget);
   const uses = await actors.of(account.id, account.bucket).budgetUse(begun);
   const useOf = new Map(uses.map((use) => [use.number, use]));

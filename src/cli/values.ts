@@ -4,6 +4,7 @@ import { type ModelPatterns, RATE_MAX } from "../core/access/key-limits.ts";
 import type { Scope } from "../core/access/services.ts";
 import { type IdKind, isId } from "../core/ids.ts";
 import { type NanoUsd, usd } from "../core/money/money.ts";
+import { isDay } from "../core/money/months.ts";
 import {
   addressesFrom,
   amountFrom,
@@ -88,9 +89,7 @@ export function timeOf(input: Input, option: string): Date | null {
   const iso = DATE.test(text) ? `${text}T00:00:00Z` : `${day}T${minutes}${seconds}${zone}`;
   const time = new Date(iso);
   const date = DATE.test(text) ? text : (day ?? "");
-  // JavaScript reads February 30 as March 2, so the date must come back unchanged.
-  const isDay = new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date) === true;
-  if ((match === null && !DATE.test(text)) || !isDay || Number.isNaN(time.getTime())) {
+  if ((match === null && !DATE.test(text)) || !isDay(date) || Number.isNaN(time.getTime())) {
     throw new UsageError(
       `--${option} must be a date or a time such as 2026-11-21 or 2026-11-21T14:30:00Z, ` +
         `but is '${text}'`,

@@ -10,7 +10,8 @@ import {
   topUpCapsOf,
 } from "../core/money/top-up-caps.ts";
 import { feeOf } from "../core/money/top-up-terms.ts";
-import { accountNumber, createChecked, type TopUpFacts } from "../store/payments/top-up-facts.ts";
+import { accountNumber } from "../store/accounts/account-number.ts";
+import { createChecked, type TopUpFacts } from "../store/payments/top-up-facts.ts";
 import type { NewTopUp, TopUp } from "../store/payments/top-ups.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
@@ -64,7 +65,7 @@ const LOOKS_MAX = 5;
  * @throws ProviderAway: the completer asks again with the same key
  */
 export async function topUpAutomatically(deps: AutoDeps, need: AutoNeed): Promise<TopUp | null> {
-  const account = await accountNumber(deps.topUps.deps, need.accountId);
+  const account = await accountNumber(deps.topUps.deps.database.db, need.accountId);
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const actor = deps.actors.of(need.accountId, need.bucket);
     // Credit that Postgres has and Redis does not yet must not be missed.

@@ -2,7 +2,8 @@
 // restored ledger does not know again, so that no payment is lost.
 
 import { subtract } from "../core/money/money.ts";
-import { findAccountNumber, remakeTopUp } from "../store/payments/lost-top-ups.ts";
+import { findAccountNumber } from "../store/accounts/account-number.ts";
+import { remakeTopUp } from "../store/payments/lost-top-ups.ts";
 import { topUpOfPayment } from "./find-top-up.ts";
 import type { ProviderPayment } from "./provider.ts";
 import { auditPayments } from "./provider-audit.ts";
@@ -54,8 +55,8 @@ async function remake(deps: PaymentDeps, payment: ProviderPayment) {
   if (id === null || order === null || received < order.amount) return null;
   if ((await topUps.find({ id })) !== null) return null;
   const owner = customer === null ? null : await deps.cards.ownerOf(provider.name, customer);
-  if (owner !== null && owner !== (await findAccountNumber(topUps.deps.database, order.accountId)))
-    return null;
+  const { db } = topUps.deps.database;
+  if (owner !== null && owner !== (await findAccountNumber(db, order.accountId))) return null;
   // This amount does not separate the fee from a tax that a page added: the payer paid both.
   const fee = subtract(subtract(received, order.amount), tax);
   const createdAt = paidAt ?? new Date(now());

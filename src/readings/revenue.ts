@@ -3,6 +3,7 @@
 
 import { serviceOfScope, serviceTitle } from "../core/access/services.ts";
 import { DAY_MS } from "../core/durations.ts";
+import { isDay } from "../core/money/months.ts";
 import { jsonFrom, listOf, nested, text, usd, type WireOf } from "../core/records.ts";
 import { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
@@ -161,9 +162,8 @@ function daysOf(from: string, to: string): string[] {
 }
 
 function dayMs(field: string, day: string): number {
-  const ms = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(ms) || dayText(ms) !== day) throw invalid(field, "must be a day that exists");
-  return ms;
+  if (!isDay(day)) throw invalid(field, "must be a day that exists");
+  return Date.parse(`${day}T00:00:00Z`);
 }
 
 function dayText(ms: number): string {

@@ -16,7 +16,7 @@ import { BalancePicture } from "../parts/balance-bar.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
-import { Pager } from "../parts/pager.tsx";
+import { PagerRow } from "../parts/pager.tsx";
 import { Facts, Notice, Panel, Tag } from "../parts/panel.tsx";
 import { RequestTable } from "../parts/request-table.tsx";
 import { Table } from "../parts/table.tsx";
@@ -245,9 +245,7 @@ export function RequestsTab() {
             ) : (
               <RequestTable requests={requests} open={(open) => change({ open })} />
             )}
-            <div className="row table-foot" data-end="">
-              <Pager before={fields.before} next={next} go={(before) => change({ before })} />
-            </div>
+            <PagerRow before={fields.before} next={next} go={(before) => change({ before })} />
           </>
         )}
       </Loaded>

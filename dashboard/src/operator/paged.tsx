@@ -4,7 +4,7 @@ import { SegmentedControl } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Loaded } from "../parts/loaded.tsx";
-import { Pager } from "../parts/pager.tsx";
+import { PagerRow } from "../parts/pager.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 
@@ -27,9 +27,7 @@ export function Paged<Reply extends { readonly next: string | null }>({
       {(reply) => (
         <>
           {children(reply)}
-          <div className="row table-foot" data-end="">
-            <Pager before={fields.before} next={reply.next} go={(before) => change({ before })} />
-          </div>
+          <PagerRow before={fields.before} next={reply.next} go={(before) => change({ before })} />
         </>
       )}
     </Loaded>

@@ -32,7 +32,7 @@ export function BudgetsPanel({ limits, account }: BudgetsProps) {
   const words = t.work.budgets;
   const columns: readonly Column<Budget>[] = columnsOf(words.columns, {
     owner: ({ key }) => keyNameOf(requests.keys, key, words.account),
-    span: ({ span }) => words.spans[span],
+    span: ({ span }) => t.work.spans[span],
     amount: "amount_usd",
     spent: "spent_usd",
     held: "held_usd",
@@ -91,7 +91,7 @@ function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: 
       />
       <Select
         label={words.columns.span}
-        data={STANDING_SPANS.map((one) => ({ value: one, label: words.spans[one] }))}
+        data={STANDING_SPANS.map((one) => ({ value: one, label: t.work.spans[one] }))}
         value={span}
         allowDeselect={false}
         onChange={(value) => setSpan((value ?? "day") as StandingSpan)}

@@ -39,7 +39,7 @@ export function EndUsersPanel({ limits, account }: EndUsersProps) {
   const query = useQuery(endUsersQuery(account.id));
   const columns: readonly Column<Default>[] = columnsOf(words.columns, {
     key: ({ key }) => keyNameOf(limits.requests.keys, key, words.allKeys),
-    span: ({ span }) => words.spans[span],
+    span: ({ span }) => t.work.spans[span],
     amount: "amount_usd",
   });
   return (
@@ -112,7 +112,7 @@ function SetBudget({ limits, account, close }: EndUsersProps & { readonly close:
       )}
       <Select
         label={words.columns.span}
-        data={END_USER_SPANS.map((one) => ({ value: one, label: words.spans[one] }))}
+        data={END_USER_SPANS.map((one) => ({ value: one, label: t.work.spans[one] }))}
         value={span}
         allowDeselect={false}
         onChange={(value) => setSpan((value ?? SPAN_FIRST) as Span)}
@@ -130,7 +130,7 @@ function Find({ limits, account }: EndUsersProps) {
   const columns: readonly Column<Use>[] = columnsOf(words.columns, {
     owner: ({ is_own: isOwn }) => (isOwn ? words.own : words.each),
     key: ({ key }) => keyNameOf(limits.requests.keys, key, words.allKeys),
-    span: ({ span }) => words.spans[span],
+    span: ({ span }) => t.work.spans[span],
     amount: "amount_usd",
     spent: "spent_usd",
     held: "held_usd",

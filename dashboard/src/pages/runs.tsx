@@ -10,7 +10,7 @@ import { Problem, say, useChange } from "../parts/ask.tsx";
 import { AskAmount } from "../parts/ask-amount.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { Pager } from "../parts/pager.tsx";
+import { PagerRow } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { RowButton } from "../parts/row-button.tsx";
 import { Table } from "../parts/table.tsx";
@@ -54,9 +54,7 @@ export function RunsPanel({ account }: { readonly account: Account }) {
           <>
             <Table columns={columns} rows={runs} keyOf={({ id }) => id} none={words.none} />
             {(next !== null || before !== undefined) && (
-              <div className="row table-foot" data-end="">
-                <Pager before={before} next={next} go={setBefore} />
-              </div>
+              <PagerRow before={before} next={next} go={setBefore} />
             )}
           </>
         )}

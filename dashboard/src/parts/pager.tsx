@@ -33,3 +33,12 @@ export function Pager({ before, next, go }: PagerProps) {
     </>
   );
 }
+
+/** The row below a table that leads to the other pages of its rows. */
+export function PagerRow(props: PagerProps) {
+  return (
+    <div className="row table-foot" data-end="">
+      <Pager {...props} />
+    </div>
+  );
+}

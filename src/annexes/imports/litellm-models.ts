@@ -1,7 +1,7 @@
 // Plans the models of LiteLLM's database: each deployment is a route, with the prices that are
 // stored with it. The prices built into LiteLLM are not in the database.
 
-import { isObject, type Json } from "../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import { isSealed, type Unseal } from "./litellm-secrets.ts";
 import {
@@ -69,9 +69,9 @@ interface Added {
 /** Adds a route for a deployment; otherwise returns the reason against it. */
 function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added): string | null {
   if (isSet(row.blocked)) return "blocked there";
-  const params = unsealed(objectOf(row.litellm_params), unseal);
+  const params = unsealed(objectOrEmpty(row.litellm_params), unseal);
   if (typeof params === "string") return params;
-  const info = objectOf(row.model_info);
+  const info = objectOrEmpty(row.model_info);
   const target = targetOf(params);
   if (typeof target === "string") return target;
   const prices = pricesOf(params, info);
@@ -156,6 +156,3 @@ function pricesOf(params: Json, info: Json): PlannedModel["pricing"][0] | null {
   };
 }
 
-function objectOf(value: unknown): Json {
-  return isObject(value) ? value : {};
-}

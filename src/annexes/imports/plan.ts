@@ -7,7 +7,7 @@ import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
 import { addressesFrom, CONTROL_CHARACTERS } from "../../core/text/field-rules.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
-import { isObject, type Json, jsonOrNull } from "../../core/text/json.ts";
+import { type Json, jsonOrNull, objectOrEmpty } from "../../core/text/json.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 
 export interface PlannedBudget {
@@ -258,6 +258,5 @@ export function sharedEmails(accounts: readonly PlannedAccount[]): string[] {
 
 /** The object in a JSON text; an empty one for anything else. */
 export function jsonObject(text: string | null | undefined): Json {
-  const value = jsonOrNull(text ?? "{}");
-  return isObject(value) ? value : {};
+  return objectOrEmpty(jsonOrNull(text ?? "{}"));
 }

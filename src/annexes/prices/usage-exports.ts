@@ -2,6 +2,7 @@
 // decides the form. Other columns than those named here are not read.
 
 import { type Decimal, decimal } from "../../core/money/decimal.ts";
+import { isDay } from "../../core/money/months.ts";
 import { type CsvRow, csvRows } from "../../core/text/csv-rows.ts";
 import { ForeignFileError, refuseAt } from "../../core/text/foreign-file.ts";
 
@@ -135,17 +136,12 @@ function cellsOf(
 function dayIn(cells: Cells, column: string): string {
   const text = cells.text(column);
   const day = text.slice(0, DAY_LENGTH);
-  const isDay = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text) && isDate(day);
+  const hasDay = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text) && isDay(day);
   // A time of another zone may be of another UTC day.
-  if (!isDay || /[+-](?!00:?00)\d{2}:?\d{2}$/.test(text.slice(DAY_LENGTH))) {
+  if (!hasDay || /[+-](?!00:?00)\d{2}:?\d{2}$/.test(text.slice(DAY_LENGTH))) {
     cells.refuse(column, `must be a day or a time in UTC, but is '${text}'`);
   }
   return day;
-}
-
-function isDate(day: string): boolean {
-  const ms = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
 function modelIn(cells: Cells, column: string): string {

@@ -61,24 +61,32 @@ export function paymentPage(
       : "";
   return page(
     texts.pay(usd(session.amount_total, texts)),
-    said + linesOf(session, texts) + form + back,
+    said + sessionLines(session, texts) + form + back,
     terms,
   );
 }
 
-/** Lists the items that the payment is for. */
-function linesOf({ line_items, total_details }: SandboxObject, texts: SandboxTexts): string {
-  const { data } = { data: [], ...(line_items as { data?: readonly Line[] } | undefined) };
-  const { amount_tax: tax } = { amount_tax: 0, ...(total_details as object | undefined) };
+/** The items of a payment and its tax, as a list. */
+function linesHtml(lines: readonly Line[], tax: number, texts: SandboxTexts): string {
   const row = (name: string, cents: number) =>
     `<li>${escapeHtml(texts.line(name, usd(cents, texts)))}</li>`;
-  const rows = data.map(({ description, amount_subtotal }) =>
-    row(lineName(description, texts), amount_subtotal),
-  );
+  const rows = lines.map(({ description, cents }) => row(lineName(description, texts), cents));
   return `<ul>${rows.join("")}${tax > 0 ? row(texts.tax, tax) : ""}</ul>`;
 }
 
 interface Line {
+  readonly description: string;
+  readonly cents: number;
+}
+
+function sessionLines({ line_items, total_details }: SandboxObject, texts: SandboxTexts): string {
+  const { data } = { data: [], ...(line_items as { data?: readonly SessionItem[] } | undefined) };
+  const { amount_tax: tax } = { amount_tax: 0, ...(total_details as object | undefined) };
+  const lines = data.map(({ description, amount_subtotal: cents }) => ({ description, cents }));
+  return linesHtml(lines, tax, texts);
+}
+
+interface SessionItem {
   readonly description: string;
   readonly amount_subtotal: number;
 }
@@ -102,12 +110,8 @@ export function documentPage(document: SandboxObject, terms: PageTerms): string 
   const title = document.object === "invoice" ? texts.invoice : texts.creditNote;
   const line = texts.line(`${title} ${document.number}`, usd(document.total, texts));
   const { data } = document.lines as { readonly data: readonly InvoiceItem[] };
-  const items = data.map(({ description, amount }) => ({
-    description,
-    amount_subtotal: amount,
-  }));
-  const total_details = { amount_tax: Number(document.total) - Number(document.subtotal) };
-  const rows = linesOf({ ...document, line_items: { data: items }, total_details }, texts);
+  const lines = data.map(({ description, amount: cents }) => ({ description, cents }));
+  const rows = linesHtml(lines, Number(document.total) - Number(document.subtotal), texts);
   return page(title, `<p>${escapeHtml(line)}</p>${rows}`, terms);
 }
 

@@ -1,5 +1,5 @@
 // Months of UTC: as a number, 202611, where money is counted, and as text, `2026-11`, in names and
-// for people. Both sort by time.
+// for people. Both sort by time. Also checks days of UTC.
 
 import { DAY_MS } from "../durations.ts";
 
@@ -45,4 +45,11 @@ export function addMonths(month: string, count: number): string {
 /** True if a text is a month of the year 2000 or later: no record is older. */
 export function isMonth(text: string): boolean {
   return /^[2-9]\d{3}-(?:0[1-9]|1[0-2])$/.test(text);
+}
+
+/** True if a text is a day such as `2026-11-22` that the calendar has. */
+export function isDay(text: string): boolean {
+  // Some engines read February 30 as March 2, so the day must come back unchanged.
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }

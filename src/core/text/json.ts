@@ -7,6 +7,11 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value if it is an object, otherwise an empty one. */
+export function objectOrEmpty(value: unknown): Json {
+  return isObject(value) ? value : {};
+}
+
 /** True for a text that is not empty. */
 export function isFullText(value: unknown): value is string {
   return typeof value === "string" && value !== "";

@@ -1,7 +1,7 @@
 // The HTTP under Stripe's client. The client accepts any JSON without an `error`, with any status,
 // and follows redirects, so answers of a proxy on the way must be refused here.
 
-import { isObject, jsonOrNull } from "../../core/text/json.ts";
+import { isObject, jsonOrNull, objectOrEmpty } from "../../core/text/json.ts";
 
 /**
  * `fetch` that fails for answers that Stripe never gives, as for a lost connection: a redirect, a
@@ -21,8 +21,7 @@ async function checkedFetch(
   const response = await fetch(url, { ...init, redirect: "error", keepalive: false });
   const { status, headers, ok } = response;
   const text = await response.text();
-  const body = jsonOrNull(text);
-  const { object, error } = isObject(body) ? body : {};
+  const { object, error } = objectOrEmpty(jsonOrNull(text));
   const isStripes = ok ? typeof object === "string" : isObject(error);
   if (!isStripes) {
     throw new Error(`What was answered with status ${status} is not Stripe's`);

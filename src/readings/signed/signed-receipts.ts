@@ -10,13 +10,13 @@ import { partsOf } from "../../core/money/usage.ts";
 import { type ReceiptClaims, signReceipt, verifyReceipt } from "../../core/receipts/receipt-jws.ts";
 import { type PublicJwk, publicJwk, type ReceiptKey } from "../../core/receipts/receipt-keys.ts";
 import { type StatementClaims, signStatement } from "../../core/receipts/statement-jws.ts";
+import { accountNumber } from "../../store/accounts/account-number.ts";
 import { readKeyNames } from "../../store/accounts/key-names.ts";
 import type { Database } from "../../store/servers/database.ts";
 import {
   type IssuedReceipt,
   keepReceipt,
   lastReceipt,
-  numberOfAccount,
   readReceiptKeys,
   wasCharged,
 } from "../../store/usage/receipts.ts";
@@ -74,7 +74,7 @@ export class SignedReceipts {
     const { database } = this.#deps;
     if (!isId("request", request)) throw notFound(request);
     const uuid = toUuid(request);
-    const number = await numberOfAccount(database, account);
+    const number = await accountNumber(database.db, account);
     const found = await findCall(database, number, uuid);
     const last = await lastReceipt(database, number, uuid);
     if (found === null) return await this.#withoutLog({ number, uuid, request, keyId, last });

@@ -11,7 +11,7 @@ import type { Queries } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { endUserBudgets, endUserCounts } from "../tables/end-user-schema.ts";
-import { numberOf } from "./account-number.ts";
+import { accountNumber } from "./account-number.ts";
 
 /** An end user of an account, and the default budgets that may count it. */
 export interface AskedEndUser<Default extends EndUserBudget = EndUserBudget> {
@@ -29,14 +29,12 @@ export interface EndUserCount<Default extends EndUserBudget = EndUserBudget> {
   readonly hasBegun: boolean;
 }
 
-/** What Postgres has of an end user of an account. */
+/** Reads the budgets that count an end user of an account. */
 export async function readEndUser<Default extends EndUserBudget>(
   { db }: Database,
-  accountId: string,
+  account: number,
   asked: AskedEndUser<Default>,
 ): Promise<readonly EndUserCount<Default>[]> {
-  const account = await numberOf(db, accountId);
-  if (account === null) throw new Error(`There is no account ${accountId}`);
   return countsOf(await lookUp(db, account, asked));
 }
 
@@ -49,8 +47,7 @@ export async function beginEndUser(
   accountId: string,
   asked: AskedEndUser,
 ): Promise<readonly EndUserBudget[]> {
-  const account = await numberOf(db, accountId);
-  if (account === null) throw new Error(`There is no account ${accountId}`);
+  const account = await accountNumber(db, accountId);
   const found = await lookUp(db, account, asked);
   if (isUpToDate(found)) return budgetsOf(found);
   return await db.transaction(async (tx) => {

@@ -9,7 +9,7 @@ import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import type { Queries } from "../servers/transaction.ts";
 import { accounts, keys, runs } from "../tables/account-schema.ts";
-import { numberOf } from "./account-number.ts";
+import { accountNumber, findAccountNumber } from "./account-number.ts";
 import { type AlsoInTransaction, refuseClosed } from "./accounts.ts";
 
 /** A run that begins with a call. */
@@ -114,7 +114,7 @@ export async function readRun(
   accountId: string,
   id: string,
 ): Promise<Run | null> {
-  const account = await numberOf(db, accountId);
+  const account = await findAccountNumber(db, accountId);
   return account === null ? null : await findRun(db, account, id);
 }
 
@@ -128,8 +128,7 @@ export async function beginRun(
   { id, keyId, amount, seconds, nowMs }: NewRun,
 ): Promise<Run | null> {
   return await db.transaction(async (tx) => {
-    const account = await numberOf(tx, accountId);
-    if (account === null) throw new Error(`There is no account ${accountId}`);
+    const account = await accountNumber(tx, accountId);
     await lockAccount(tx, account);
     const present = await findRun(tx, account, id);
     if (present !== null) return present;
@@ -150,7 +149,7 @@ export async function hasOpenRunsMax(
   accountId: string,
   nowMs: number,
 ): Promise<boolean> {
-  const account = await numberOf(db, accountId);
+  const account = await findAccountNumber(db, accountId);
   return account !== null && (await hasTooMany(db, account, nowMs));
 }
 

@@ -15,7 +15,7 @@ import { type Queries, takeLock } from "../servers/transaction.ts";
 import { accounts, keys, operations } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
-import { numberOf } from "./account-number.ts";
+import { accountNumber, findAccountNumber } from "./account-number.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { type AskedEndUser, beginEndUser, readEndUser } from "./end-users.ts";
@@ -117,8 +117,11 @@ export class WalletRepository {
 
   /** The end users of an account, by its id. */
   readonly endUsers = {
-    read: <Default extends EndUserBudget>(accountId: string, asked: AskedEndUser<Default>) =>
-      this.database.withTimeout(readEndUser(this.database, accountId, asked)),
+    read: <Default extends EndUserBudget>(accountId: string, asked: AskedEndUser<Default>) => {
+      const { db } = this.database;
+      const read = (account: number) => readEndUser(this.database, account, asked);
+      return this.database.withTimeout(accountNumber(db, accountId).then(read));
+    },
     begin: (accountId: string, asked: AskedEndUser) =>
       this.database.withTimeout(beginEndUser(this.database, accountId, asked)),
   };
@@ -135,7 +138,7 @@ export class WalletRepository {
   /** Null if there is no such account. */
   readForEviction(accountId: string): Promise<EvictionRecord | null> {
     return this.#snapshot(async (tx) => {
-      const account = await numberOf(tx, accountId);
+      const account = await findAccountNumber(tx, accountId);
       if (account === null) return null;
       const last = await lastEntry(tx, account);
       return { seq: last?.seq ?? 0, keyIds: await readKeyIds(tx, account) };
@@ -385,7 +388,7 @@ async function readBudgets(
   accountId: string,
   numbers: readonly number[],
 ): Promise<BudgetRows> {
-  const account = await numberOf(tx, accountId);
+  const account = await findAccountNumber(tx, accountId);
   if (account === null) return { spans: [], missing: [] };
   const before = (await lastEntry(tx, account))?.seq ?? 0;
   return {

@@ -1,9 +1,9 @@
 // Recreates the row of a paid top-up that a restore lost, and its account if that was lost too.
 
-import { eq } from "drizzle-orm";
 import type { Surface } from "../../core/access/services.ts";
 import { bucketOf } from "../../core/ids.ts";
 import type { NanoUsd } from "../../core/money/money.ts";
+import { accountNumber } from "../accounts/account-number.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { topUps } from "../tables/payment-schema.ts";
 import type { TopUpKind, TopUpsDeps } from "./top-ups.ts";
@@ -36,22 +36,8 @@ export async function remakeTopUp(
       .values({ id: accountId, bucket: bucketOf(accountId), surface, plan })
       .onConflictDoNothing()
       .returning({ number: accounts.number });
-    const [account] = await tx
-      .select({ number: accounts.number })
-      .from(accounts)
-      .where(eq(accounts.id, accountId));
-    if (account === undefined) throw new Error(`The account ${accountId} was not stored`);
-    await tx.insert(topUps).values({ ...topUp, account: account.number });
+    const account = await accountNumber(tx, accountId);
+    await tx.insert(topUps).values({ ...topUp, account });
     return made.length > 0;
   });
-}
-
-/** The number of the account with this id, or null. */
-export async function findAccountNumber(
-  { db }: Pick<TopUpsDeps["database"], "db">,
-  accountId: string,
-): Promise<number | null> {
-  const where = eq(accounts.id, accountId);
-  const [row] = await db.select({ number: accounts.number }).from(accounts).where(where);
-  return row?.number ?? null;
 }

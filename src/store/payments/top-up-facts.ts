@@ -9,7 +9,7 @@ import type { AccountRow, AlsoInTransaction } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { lockAccount, nextOperation } from "../ledger/operations.ts";
 import type { Transaction } from "../servers/transaction.ts";
-import { accounts, payments } from "../tables/account-schema.ts";
+import { payments } from "../tables/account-schema.ts";
 import { topUps } from "../tables/payment-schema.ts";
 import { type AutoTopUp, readAutoTopUp } from "./auto-top-ups.ts";
 import { createTopUpIn, type NewTopUp, requestedTopUpIn, type TopUpsDeps } from "./top-ups.ts";
@@ -81,19 +81,6 @@ export async function createRequested(
     await also?.(tx, account);
     return { id, isRepeat: false };
   });
-}
-
-/** The number of an account that exists. */
-export async function accountNumber(
-  { database }: Pick<TopUpsDeps, "database">,
-  id: string,
-): Promise<number> {
-  const [row] = await database.db
-    .select({ number: accounts.number })
-    .from(accounts)
-    .where(eq(accounts.id, id));
-  if (row === undefined) throw new Error(`There is no account ${id}`);
-  return row.number;
 }
 
 /** Reads the facts that decide about a top-up, to show them. */

@@ -5,13 +5,6 @@ import type { receiptKeys, receipts } from "../tables/receipt-schema.ts";
 
 export type IssuedReceipt = Readonly<Pick<typeof receipts.$inferSelect, "number" | "jws">>;
 
-/** The number of an account, which every table with rows of calls has. */
-export async function numberOfAccount({ sql }: Database, account: string): Promise<number> {
-  const [row] = await sql`SELECT number FROM accounts WHERE id = ${account}`;
-  if (row === undefined) throw new Error(`There is no account ${account}`);
-  return Number(row.number);
-}
-
 /** The given requests that the log has. */
 export async function loggedAmong(
   { sql }: Database,

@@ -26,8 +26,8 @@ import type { ReceiptReply } from "../../../src/readings/receipt.ts";
 import { linesOf, PART_WORDS } from "../../../src/readings/receipt-lines.ts";
 import type { ChatUsage } from "../../../src/services/chat/protocols/provider.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
+import { accountNumber } from "../../../src/store/accounts/account-number.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
-import { numberOfAccount } from "../../../src/store/usage/receipts.ts";
 import { findCall } from "../../../src/store/usage/request-log.ts";
 import { journalMetrics } from "../../../workers/journal-metrics.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
@@ -311,7 +311,7 @@ test("the margin report has the buying price of each part, fee and tier", async 
 test("a charge that no row of prices explains has its units by part, without prices", async () => {
   const changed = catalogueOf([{ ...MODEL, prices: pricesOf(rowsOf(30)) }], []);
   const { database } = world.api.parts.stores;
-  const number = await numberOfAccount(database, account.id);
+  const number = await accountNumber(database.db, account.id);
   for (const [name, words, units, per] of [
     ["imageOut", PART_WORDS.imageOut, COUNT, 1_000_000],
     ["web_search", "web_search calls", 2, 1],

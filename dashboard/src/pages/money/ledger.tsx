@@ -10,7 +10,7 @@ import { nameOf } from "../../name-of.ts";
 import { AsOf } from "../../parts/as-of.tsx";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { PagerRow } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
@@ -41,9 +41,7 @@ export function Ledger({ account }: { readonly account: string }) {
         {({ entries, next }) => (
           <>
             <Entries entries={entries} account={account} />
-            <div className="row table-foot" data-end="">
-              <Pager before={before} next={next} go={setBefore} />
-            </div>
+            <PagerRow before={before} next={next} go={setBefore} />
           </>
         )}
       </Loaded>

@@ -6,7 +6,7 @@ import type { ActivityReply } from "../../../../src/readings/activity.ts";
 import { activityQuery } from "../../api/queries.ts";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { PagerRow } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
@@ -43,9 +43,7 @@ export function ActivityPanel({ account }: { readonly account: string }) {
               keyOf={({ at, action, about }) => `${at} ${action} ${about}`}
               none={t.people.noActivity}
             />
-            <div className="row table-foot" data-end="">
-              <Pager before={before} next={next} go={setBefore} />
-            </div>
+            <PagerRow before={before} next={next} go={setBefore} />
           </>
         )}
       </Loaded>

@@ -9,7 +9,7 @@ import { deliveriesQuery, replayDelivery, webhooksQuery } from "../../api/webhoo
 import { Problem, say, useChange } from "../../parts/ask.tsx";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { PagerRow } from "../../parts/pager.tsx";
 import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
 import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
@@ -83,9 +83,7 @@ export function DeliveryLog({ account, hostOf, again, children }: DeliveryLogPro
               keyOf={({ number }) => String(number)}
               none={t.webhooks.logNone}
             />
-            <div className="row table-foot" data-end="">
-              <Pager before={before} next={next} go={(place) => change({ before: place })} />
-            </div>
+            <PagerRow before={before} next={next} go={(place) => change({ before: place })} />
           </>
         )}
       </Loaded>

@@ -274,6 +274,13 @@ export const workTexts: Texts["work"] = {
     },
     yours: "Ihre",
   },
+  spans: {
+    "5h": "Fünf Stunden",
+    day: "UTC-Tag",
+    week: "Woche",
+    month: "UTC-Monat",
+    total: "Gesamte Zeit",
+  },
   budgets: {
     title: "Budgets",
     none: "Keine Budgets außer denen des Monats.",
@@ -288,12 +295,6 @@ export const workTexts: Texts["work"] = {
     soon:
       "Das Budget ist geändert. Bis alle Server es wissen, gilt für Aufrufe vielleicht noch das " +
       "bisherige.",
-    spans: {
-      "5h": "Fünf Stunden",
-      day: "UTC-Tag",
-      week: "Woche",
-      total: "Gesamte Zeit",
-    },
     columns: {
       owner: "Von",
       span: "Zeitraum",
@@ -333,13 +334,6 @@ export const workTexts: Texts["work"] = {
     noBudget: "Kein Budget zählt diesen Endnutzer.",
     own: "Dieser",
     each: "Jeder Endnutzer",
-    spans: {
-      "5h": "Fünf Stunden",
-      day: "UTC-Tag",
-      week: "Woche",
-      month: "UTC-Monat",
-      total: "Gesamte Zeit",
-    },
     columns: {
       owner: "Von",
       key: "Aufrufe von",

@@ -236,6 +236,13 @@ export const workTexts = {
     unlock: unlockWords,
     yours: "yours",
   },
+  spans: {
+    "5h": "Five hours",
+    day: "UTC day",
+    week: "Week",
+    month: "UTC month",
+    total: "All time",
+  },
   budgets: {
     title: "Budgets",
     none: "No budgets beside those of the month.",
@@ -248,12 +255,6 @@ export const workTexts = {
     remove: "Take this budget away",
     done: "The budget is changed. It holds from the next call on.",
     soon: "The budget is changed. Until all servers know, calls may still go by the one before.",
-    spans: {
-      "5h": "Five hours",
-      day: "UTC day",
-      week: "Week",
-      total: "All time",
-    },
     columns: {
       owner: "Of",
       span: "Span",
@@ -290,13 +291,6 @@ export const workTexts = {
     noBudget: "No budget counts this end user.",
     own: "This one",
     each: "Each end user",
-    spans: {
-      "5h": "Five hours",
-      day: "UTC day",
-      week: "Week",
-      month: "UTC month",
-      total: "All time",
-    },
     columns: {
       owner: "Of",
       key: "Calls of",

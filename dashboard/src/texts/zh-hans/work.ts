@@ -249,6 +249,13 @@ export const workTexts: Texts["work"] = {
     },
     yours: "当前",
   },
+  spans: {
+    "5h": "五小时",
+    day: "UTC 日",
+    week: "周",
+    month: "UTC 月",
+    total: "总计",
+  },
   budgets: {
     title: "预算",
     none: "除每月预算外，没有其他预算。",
@@ -260,12 +267,6 @@ export const workTexts: Texts["work"] = {
     remove: "取消此预算",
     done: "预算已修改，从下一次调用起生效。",
     soon: "预算已修改。在所有服务器同步之前，调用可能仍按旧预算处理。",
-    spans: {
-      "5h": "五小时",
-      day: "UTC 日",
-      week: "周",
-      total: "总计",
-    },
     columns: {
       owner: "对象",
       span: "周期",
@@ -298,13 +299,6 @@ export const workTexts: Texts["work"] = {
     noBudget: "没有预算限制此最终用户。",
     own: "此用户",
     each: "每个最终用户",
-    spans: {
-      "5h": "五小时",
-      day: "UTC 日",
-      week: "周",
-      month: "UTC 月",
-      total: "总计",
-    },
     columns: {
       owner: "对象",
       key: "调用密钥",

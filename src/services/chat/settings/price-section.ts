@@ -8,6 +8,7 @@ import {
 } from "../../../core/configuration/section.ts";
 import { type Prices, pricesOf } from "../../../core/money/call-cost.ts";
 import { type PicoUsd, price } from "../../../core/money/money.ts";
+import { isDay } from "../../../core/money/months.ts";
 import { OTHER_PARTS, WEEKDAYS } from "../../../core/money/price-fields.ts";
 import type {
   FeePrice,
@@ -116,8 +117,8 @@ function toConditions(
     if (from >= to) refuse(`${pointer}/utc_hours/${index}`, "must be an hour and a later one");
   });
   when.except_utc_dates?.forEach((date, index) => {
-    const isDate = Number.isFinite(Date.parse(date)) && utcDateOf(date) === date;
-    if (!isDate) refuse(`${pointer}/except_utc_dates/${index}`, "must be a date of the calendar");
+    if (isDay(date)) return;
+    refuse(`${pointer}/except_utc_dates/${index}`, "must be a date of the calendar");
   });
   const days = when.utc_days?.map((day) => WEEKDAYS.indexOf(day));
   const conditions: { [Name in keyof RowConditions]: RowConditions[Name] | undefined } = {
@@ -133,11 +134,6 @@ function toConditions(
   return Object.fromEntries(
     Object.entries(conditions).filter(([, value]) => value !== undefined),
   ) as RowConditions;
-}
-
-/** The date by the calendar, which rolls 30 February over into March. */
-function utcDateOf(date: string): string {
-  return new Date(date).toISOString().slice(0, 10);
 }
 
 function toFees(

@@ -12,7 +12,7 @@ import {
   type Tier,
   usageOf,
 } from "../../../core/money/usage.ts";
-import { isFullText, isObject, type Json } from "../../../core/text/json.ts";
+import { isFullText, isObject, type Json, objectOrEmpty } from "../../../core/text/json.ts";
 
 /** A part of a reply that one model served. */
 export interface ReplyPiece extends BilledPiece {
@@ -75,8 +75,7 @@ export function countIn(json: unknown, name: string): number {
 
 /** The object in this field; empty if the field has none. */
 export function objectIn(json: unknown, name: string): Json {
-  const value = isObject(json) ? json[name] : null;
-  return isObject(value) ? value : {};
+  return objectOrEmpty(objectOrEmpty(json)[name]);
 }
 
 /** The objects of the list in this field. */

@@ -1,7 +1,7 @@
 // Keeps the events of a server in the order that clients need. A client that misses the start of a
 // message or the stop of a block asks again, and its second call costs as much.
 
-import { isObject } from "../../../../core/text/json.ts";
+import { isObject, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { MessageEvent } from "./message-events.ts";
 
 /** The kind of block that a delta belongs to, where its start is missing. */
@@ -70,7 +70,7 @@ export class PassedEvents {
   #start(event: MessageEvent): MessageEvent[] {
     if (this.#hasStarted) return [];
     this.#hasStarted = true;
-    const message = isObject(event.message) ? event.message : {};
+    const message = objectOrEmpty(event.message);
     return [{ ...event, message: { ...message, model: this.#model } }];
   }
 

@@ -2,7 +2,7 @@
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
@@ -149,7 +149,7 @@ function ranksIn({ results }: Json, count: number): readonly Rank[] {
   if (!Array.isArray(results) || results.length === 0) throw unreadable();
   const seen = new Set<number>();
   const ranks = results.map((one): Rank => {
-    const { index = Number.NaN, relevance_score: score } = isObject(one) ? one : {};
+    const { index = Number.NaN, relevance_score: score } = objectOrEmpty(one);
     const at = Number(index);
     const isNew = Number.isInteger(at) && at >= 0 && at < count && !seen.has(at);
     if (!isNew || typeof score !== "number") throw unreadable();

@@ -1,7 +1,7 @@
 // Reads the JSON of replies field by field, so that unknown fields never reach a caller. Translates
 // the habits of all servers into OpenAI's vocabulary, in streams and whole replies alike.
 
-import { isFullText, isObject, type Json } from "../../../../core/text/json.ts";
+import { isFullText, isObject, type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
 import { type ReplyUsage, SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
@@ -180,7 +180,7 @@ export class ReplyReader {
     // After deltas, a message repeats the whole reply.
     if (isObject(whole) && !this.#hasDeltas) return this.#newIn(whole);
     if (isFullText(text)) return { content: text };
-    return isObject(piece) ? piece : {};
+    return objectOrEmpty(piece);
   }
 
   /** A message without the text of the reply's earlier messages. */

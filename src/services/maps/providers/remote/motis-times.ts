@@ -1,6 +1,6 @@
 // Converts departures and journeys from MOTIS.
 
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import type {
   DepartureAnswer,
   JourneyAnswer,
@@ -15,7 +15,6 @@ import {
   listOf,
   localTime,
   lookUp,
-  objectOf,
   positionOf,
   textOrNull,
   timeOf,
@@ -27,7 +26,7 @@ const NAME_MAX = 60;
 
 /** A departure, or null if its time or its line is missing. */
 export function toDeparture(item: Json): DepartureAnswer | null {
-  const place = objectOf(item.place);
+  const place = objectOrEmpty(item.place);
   const { scheduledDeparture, departure: actual, tz } = place;
   const departure = stopTime({ scheduled: scheduledDeparture, actual, tz }, item.realTime);
   const line = lineName(item);
@@ -96,7 +95,7 @@ function toLeg(item: Json): JourneyLeg | null {
 }
 
 function toEnd(value: unknown, time: StopTime | null): LegEnd | null {
-  const place = objectOf(value);
+  const place = objectOrEmpty(value);
   const at = positionOf(place.lat, place.lon);
   if (at === null || time === null) return null;
   const name = textOrNull(place.name);
@@ -125,7 +124,7 @@ function stopTime({ scheduled, actual, tz }: Times, isLive: unknown): StopTime |
 
 /** The time zone of a leg; places that are not stops have none of their own. */
 function zoneOf(leg: Json | undefined): unknown {
-  return textOrNull(objectOf(leg?.from).tz, 60) ?? textOrNull(objectOf(leg?.to).tz, 60);
+  return textOrNull(objectOrEmpty(leg?.from).tz, 60) ?? textOrNull(objectOrEmpty(leg?.to).tz, 60);
 }
 
 /** A time, sent in UTC, converted to the local time of its place. */

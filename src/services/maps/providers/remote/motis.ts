@@ -2,7 +2,7 @@
 // MOTIS 2.10 and later (openapi.yaml of motis-project/motis).
 
 import { type Box, distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isObject, type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { Place } from "../../parameters.ts";
 import type { LineAnswer, StopAnswer } from "../../transit-answers.ts";
@@ -15,7 +15,6 @@ import {
   listOf,
   lookUp,
   nearestFirst,
-  objectOf,
   positionOf,
   required,
   requiredList,
@@ -53,7 +52,7 @@ export function motis(upstream: Upstream): Services {
         query: { stopId: decodeStopId(stop_id), time: timeOrNow(time), n: limit, language: lang },
       }),
       answer: (reply, { limit }) => {
-        const { stopTimes } = objectOf(reply);
+        const { stopTimes } = objectOrEmpty(reply);
         const departures = requiredList(stopTimes, "stopTimes", toDeparture).slice(0, limit);
         return served({ departures });
       },
@@ -98,7 +97,7 @@ function plan(transitModes: string | null) {
       },
     }),
     answer: (reply: unknown, { limit }: Journey) => {
-      const { itineraries } = objectOf(reply);
+      const { itineraries } = objectOrEmpty(reply);
       const journeys = requiredList(itineraries, "itineraries", toJourney).slice(0, limit);
       return served({ journeys });
     },
@@ -113,7 +112,7 @@ function isUnknown(refusal: unknown, status: number): boolean {
 }
 
 function errorOf(refusal: unknown): string | null {
-  return textOrNull(objectOf(refusal).error);
+  return textOrNull(objectOrEmpty(refusal).error);
 }
 
 /** If the caller left the time open, the failure is the server's: its timetables have ended. */
@@ -182,9 +181,9 @@ function toStop(item: Json, from: Position): { stop: StopAnswer } | null {
 
 /** The lines with a stop in the circle. Those that only pass through its box do not serve it. */
 function toLines(reply: unknown, { lat, lon, radius }: Around): LineAnswer[] {
-  const { routes, stops } = objectOf(reply);
+  const { routes, stops } = objectOrEmpty(reply);
   const isNear = (Array.isArray(stops) ? stops : []).map((stop) => {
-    const { lat: y, lon: x } = objectOf(stop);
+    const { lat: y, lon: x } = objectOrEmpty(stop);
     const at = positionOf(y, x);
     return at !== null && distance({ lat, lon }, at) <= radius;
   });

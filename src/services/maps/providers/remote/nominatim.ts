@@ -1,14 +1,14 @@
 // Nominatim: names and addresses of OpenStreetMap. The base URL is the one before `/search`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isObject, type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { joined, lookUp, objectOf, positionOf, requiredList, textOrNull } from "./read.ts";
+import { joined, lookUp, positionOf, requiredList, textOrNull } from "./read.ts";
 import {
   degrees,
   jsonService,
@@ -102,7 +102,7 @@ function located(place: NearbyPlace | null, at: Position, nowMs: number): MapsAn
 
 /** True if Nominatim found nothing, as at sea; its reply then has status 200. */
 function isNothing(refusal: unknown): boolean {
-  return objectOf(refusal).error === "Unable to geocode";
+  return objectOrEmpty(refusal).error === "Unable to geocode";
 }
 
 function toNearbyPlace(reply: unknown, at: Position): NearbyPlace {
@@ -114,7 +114,7 @@ function toNearbyPlace(reply: unknown, at: Position): NearbyPlace {
 
 function toPlace(item: Json): PlaceAnswer | null {
   const at = positionOf(item.lat, item.lon);
-  const address = objectOf(item.address);
+  const address = objectOrEmpty(item.address);
   const name = textOrNull(item.name);
   const label = textOrNull(item.display_name) ?? joined(", ", name, textOrNull(address.country));
   if (at === null || label === null) return null;

@@ -1,10 +1,10 @@
 // Open-Meteo: the weather. The base URL is the one before `/v1/forecast`; units are its defaults.
 
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isObject, type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
-import { localTime, numberOf, objectOf, required, textOrNull, unreadable } from "./read.ts";
+import { localTime, numberOf, required, textOrNull, unreadable } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 const ATTRIBUTION = ["Weather data by Open-Meteo.com, CC BY 4.0, https://open-meteo.com"];
@@ -58,8 +58,8 @@ export function openMeteo(upstream: Upstream): Services {
 function toWeather(reply: unknown, daysMax: number): WeatherAnswer {
   if (!isObject(reply)) throw new RouteFailure("The reply is no forecast");
   const offset = required(numberOf(reply.utc_offset_seconds, -DAY_S, DAY_S), "utc_offset_seconds");
-  const current = toNow(objectOf(reply.current), offset);
-  const days = toDays(objectOf(reply.daily), offset, daysMax);
+  const current = toNow(objectOrEmpty(reply.current), offset);
+  const days = toDays(objectOrEmpty(reply.daily), offset, daysMax);
   if (![current, ...days].some(hasFigure)) throw unreadable("figure");
   return { timezone: textOrNull(reply.timezone, 60), current, days };
 }

@@ -1,13 +1,13 @@
 // OSRM: routes. One server has the network of one means of travel, whatever the address says. So
 // the base URL, the part before `/route`, either contains the placeholder {mode} or is for cars.
 
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";
-import { lineOf, listOf, objectOf, pointOf, required, textOrNull, wholeOf } from "./read.ts";
+import { lineOf, listOf, pointOf, required, textOrNull, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 // The URL standard encodes the braces of a base URL.
@@ -29,7 +29,7 @@ export function osrm(upstream: Upstream): Services {
         }),
         answer: (reply, { steps }) => served(toRoute(reply, steps)),
         nothing: (refusal) => {
-          const { code } = objectOf(refusal);
+          const { code } = objectOrEmpty(refusal);
           return code === "NoRoute" || code === "NoSegment" ? served(null) : null;
         },
       },
@@ -58,19 +58,19 @@ function lonLat({ lat, lon }: { readonly lat: number; readonly lon: number }): s
 }
 
 function toRoute(reply: unknown, withSteps: boolean): RouteAnswer {
-  const { code, routes } = objectOf(reply);
+  const { code, routes } = objectOrEmpty(reply);
   if (code !== "Ok") throw new RouteFailure("The reply is no route");
-  const route = objectOf(Array.isArray(routes) ? routes[0] : null);
+  const route = objectOrEmpty(Array.isArray(routes) ? routes[0] : null);
   return {
     distance_m: required(wholeOf(route.distance), "distance"),
     duration_s: required(wholeOf(route.duration), "duration"),
-    geometry: required(lineOf(objectOf(route.geometry).coordinates), "geometry"),
+    geometry: required(lineOf(objectOrEmpty(route.geometry).coordinates), "geometry"),
     steps: withSteps ? listOf(route.legs, (leg) => listOf(leg.steps, toStep)).flat() : null,
   };
 }
 
 function toStep(step: Json): RouteStep | null {
-  const maneuver = objectOf(step.maneuver);
+  const maneuver = objectOrEmpty(step.maneuver);
   const at = pointOf(maneuver.location);
   if (at === null) return null;
   const road = textOrNull(step.name) ?? textOrNull(step.ref, 60);

@@ -1,23 +1,14 @@
 // Converts elements of OpenStreetMap, as Overpass sends them, into answers.
 
 import { distance, type LineString, type Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { PoiAnswer } from "../../place-answers.ts";
 import type { ClosureAnswer, RoadAnswer, SpeedCameraAnswer } from "../../road-answers.ts";
 import type { LineAnswer } from "../../transit-answers.ts";
 import type { TransitMode } from "../../vocabulary.ts";
 import { lengthOf, middleOf, roadClassOf } from "./openstreetmap.ts";
-import {
-  joined,
-  lineOf,
-  lookUp,
-  numeral,
-  objectOf,
-  positionOf,
-  textOrNull,
-  webAddress,
-} from "./read.ts";
+import { joined, lineOf, lookUp, numeral, positionOf, textOrNull, webAddress } from "./read.ts";
 
 export interface OsmElement {
   /** The id, such as `node/123`. */
@@ -35,13 +26,13 @@ export function element(item: Json): OsmElement | null {
   const { type, id } = item;
   if (type !== "node" && type !== "way" && type !== "relation") return null;
   if (!Number.isSafeInteger(id)) return null;
-  const place = type === "node" ? item : objectOf(item.center);
+  const place = type === "node" ? item : objectOrEmpty(item.center);
   return {
     id: `${type}/${id}`,
-    tags: objectOf(item.tags),
+    tags: objectOrEmpty(item.tags),
     at: positionOf(place.lat, place.lon),
     line: lineOf(item.geometry, (point) => {
-      const { lat, lon } = objectOf(point);
+      const { lat, lon } = objectOrEmpty(point);
       return positionOf(lat, lon);
     }),
   };

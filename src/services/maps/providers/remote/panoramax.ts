@@ -1,14 +1,13 @@
 // Panoramax: photographs of streets, as a STAC API. The base URL is the one before `/api/search`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isObject, type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { SitePicture } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import {
   listOf,
   nearestFirst,
   numberOf,
-  objectOf,
   pointOf,
   requiredList,
   textOrNull,
@@ -35,7 +34,7 @@ export function panoramax(upstream: Upstream): Services {
         },
       }),
       answer: (reply, at) => {
-        const { features } = objectOf(reply);
+        const { features } = objectOrEmpty(reply);
         const all = requiredList(features, "features", (item) => toPicture(item, at));
         const within = all.filter(({ picture }) => picture.distance_m <= at.radius);
         const found = nearestFirst(within, ({ picture }) => picture.distance_m, at.limit);
@@ -50,9 +49,9 @@ export function panoramax(upstream: Upstream): Services {
 
 /** A picture with a known licence; others must not be shown. */
 function toPicture(item: Json, from: Position): FoundPicture | null {
-  const at = pointOf(objectOf(item.geometry).coordinates);
-  const properties = objectOf(item.properties);
-  const url = webAddress(objectOf(objectOf(item.assets).sd).href, ["https:"]);
+  const at = pointOf(objectOrEmpty(item.geometry).coordinates);
+  const properties = objectOrEmpty(item.properties);
+  const url = webAddress(objectOrEmpty(objectOrEmpty(item.assets).sd).href, ["https:"]);
   const licence = textOrNull(properties.license, 60);
   if (at === null || url === null || licence === null) return null;
   const producer = producerOf(item, properties);

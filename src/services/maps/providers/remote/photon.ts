@@ -1,13 +1,13 @@
 // Photon: names and addresses of OpenStreetMap. The base URL is the one before `/api`.
 
 import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { ParametersOf } from "../../actions.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { joined, lookUp, objectOf, pointOf, requiredList, textOrNull } from "./read.ts";
+import { joined, lookUp, pointOf, requiredList, textOrNull } from "./read.ts";
 import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
 const ATTRIBUTION = [OPENSTREETMAP];
@@ -88,7 +88,7 @@ function unableLanguage(
   refusal: unknown,
   { lang }: Pick<ParametersOf<"reverse">, "lang">,
 ): Unable | null {
-  if (lang === null || !/\blanguage\b/i.test(textOrNull(objectOf(refusal).message) ?? ""))
+  if (lang === null || !/\blanguage\b/i.test(textOrNull(objectOrEmpty(refusal).message) ?? ""))
     return null;
   return { parameter: "lang", problem: "must be a language of the names here" };
 }
@@ -100,12 +100,12 @@ function nearest(reply: unknown, at: Position): NearbyPlace | null {
 }
 
 function toPlaces(reply: unknown): PlaceAnswer[] {
-  return requiredList(objectOf(reply).features, "features", toPlace);
+  return requiredList(objectOrEmpty(reply).features, "features", toPlace);
 }
 
 function toPlace(feature: Json): PlaceAnswer | null {
-  const at = pointOf(objectOf(feature.geometry).coordinates);
-  const found = objectOf(feature.properties);
+  const at = pointOf(objectOrEmpty(feature.geometry).coordinates);
+  const found = objectOrEmpty(feature.properties);
   const street =
     textOrNull(found.street) ?? (found.type === "street" ? textOrNull(found.name) : null);
   const houseNumber = textOrNull(found.housenumber, 40);

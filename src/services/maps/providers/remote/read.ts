@@ -12,11 +12,6 @@ const TEXT_MAX = 300;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The object, or one without fields if the value is not an object. */
-export function objectOf(value: unknown): Json {
-  return isObject(value) ? value : {};
-}
-
 /** Converts the items of a list with `read`; items for which it returns null are omitted. */
 export function listOf<T>(value: unknown, read: (item: Json) => T | null): T[] {
   if (!Array.isArray(value)) return [];

@@ -1,7 +1,7 @@
 // Converts incidents and flow from TomTom's Traffic API.
 
 import type { LineString, Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { ClosureAnswer, IncidentAnswer, TrafficStatusAnswer } from "../../road-answers.ts";
 import type { IncidentKind, RoadClass } from "../../vocabulary.ts";
 import {
@@ -10,7 +10,6 @@ import {
   listOf,
   lookUp,
   numberOf,
-  objectOf,
   positionOf,
   required,
   textOrNull,
@@ -116,7 +115,7 @@ const FREE = 0.75;
 const SLOW = 0.4;
 
 export function toStatus(value: unknown): TrafficStatusAnswer {
-  const flow = objectOf(value);
+  const flow = objectOrEmpty(value);
   const speed = required(numberOf(flow.currentSpeed, 0, 300), "currentSpeed");
   const freeSpeed = required(numberOf(flow.freeFlowSpeed, 0, 300), "freeFlowSpeed");
   const ratio = freeSpeed === 0 ? 1 : speed / freeSpeed;
@@ -129,8 +128,8 @@ export function toStatus(value: unknown): TrafficStatusAnswer {
     free_flow_travel_time_s: wholeOf(flow.freeFlowTravelTime),
     level: flow.roadClosure === true ? "closed" : level,
     confidence: numberOf(flow.confidence, 0, 1),
-    geometry: lineOf(objectOf(flow.coordinates).coordinate, (point) => {
-      const { latitude, longitude } = objectOf(point);
+    geometry: lineOf(objectOrEmpty(flow.coordinates).coordinate, (point) => {
+      const { latitude, longitude } = objectOrEmpty(point);
       return positionOf(latitude, longitude);
     }),
   };

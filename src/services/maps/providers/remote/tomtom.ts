@@ -1,23 +1,14 @@
 // TomTom: the traffic. The base URL is the one before `/traffic` and `/routing`.
 
 import { type Area, isInside, surfaceOf } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
 import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { offsetAtEnd } from "../territory.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
-import {
-  lineOf,
-  localTime,
-  objectOf,
-  positionOf,
-  required,
-  requiredList,
-  timeOf,
-  wholeOf,
-} from "./read.ts";
+import { lineOf, localTime, positionOf, required, requiredList, timeOf, wholeOf } from "./read.ts";
 import {
   type FoundIncident,
   INCIDENT_FIELDS,
@@ -74,9 +65,9 @@ export function tomtom(upstream: Upstream, now: () => number): Services {
         path: "/traffic/services/4/flowSegmentData/absolute/10/json",
         query: { point: `${degrees(lat)},${degrees(lon)}`, unit: "KMPH" },
       }),
-      answer: (reply) => served({ traffic: toStatus(objectOf(reply).flowSegmentData) }),
+      answer: (reply) => served({ traffic: toStatus(objectOrEmpty(reply).flowSegmentData) }),
       nothing: (refusal) => {
-        return objectOf(refusal).error === TOO_FAR ? served({ traffic: null }) : null;
+        return objectOrEmpty(refusal).error === TOO_FAR ? served({ traffic: null }) : null;
       },
     }),
     route_traffic: jsonService(keyed, {
@@ -96,7 +87,7 @@ export function tomtom(upstream: Upstream, now: () => number): Services {
       },
       answer: (reply) => served({ route: toRoute(reply) }),
       nothing: (refusal) => {
-        const { code } = objectOf(objectOf(refusal).detailedError);
+        const { code } = objectOrEmpty(objectOrEmpty(refusal).detailedError);
         return NO_ROUTE.has(code) ? served({ route: null }) : null;
       },
     }),
@@ -141,21 +132,21 @@ function incidentsRequest(parameters: AreaParameters, category: number | null): 
 
 /** The incidents of a reply that touch the area: the request was for the box around it. */
 function foundIn(reply: unknown, parameters: AreaParameters): FoundIncident[] {
-  const { incidents } = objectOf(reply);
+  const { incidents } = objectOrEmpty(reply);
   const area = areaOf(parameters);
   const all = requiredList(incidents, "incidents", readIncident);
   return all.flatMap((one) => inArea(one, area) ?? []);
 }
 
 function readIncident(item: Readonly<Record<string, unknown>>): FoundIncident | null {
-  const geometry = objectOf(item.geometry);
+  const geometry = objectOrEmpty(item.geometry);
   const isPoint = geometry.type === "Point";
   const points = isPoint ? [geometry.coordinates, geometry.coordinates] : geometry.coordinates;
   const line = lineOf(points);
   const first = line?.coordinates[0];
   if (line === null || first === undefined) return null;
   const at = { lat: first[1], lon: first[0] };
-  return { properties: objectOf(item.properties), line: isPoint ? null : line, at };
+  return { properties: objectOrEmpty(item.properties), line: isPoint ? null : line, at };
 }
 
 function inArea(found: FoundIncident, area: Area): FoundIncident | null {
@@ -182,17 +173,17 @@ function later(time: string, seconds: number): string {
 }
 
 function toRoute(reply: unknown): TrafficRouteAnswer {
-  const { routes } = objectOf(reply);
+  const { routes } = objectOrEmpty(reply);
   const [route] = requiredList(routes, "routes", (item) => item);
   if (route === undefined) throw new RouteFailure("The reply has no route");
-  const summary = objectOf(route.summary);
+  const summary = objectOrEmpty(route.summary);
   const duration = required(wholeOf(summary.travelTimeInSeconds), "travelTimeInSeconds");
   const freeFlow = wholeOf(summary.noTrafficTravelTimeInSeconds);
   // The service's own figure excludes the usual delay at that hour.
   const delay = freeFlow === null ? wholeOf(summary.trafficDelayInSeconds) : duration - freeFlow;
   const legs = requiredList(route.legs, "legs", ({ points }) =>
     lineOf(points, (point) => {
-      const { latitude, longitude } = objectOf(point);
+      const { latitude, longitude } = objectOrEmpty(point);
       return positionOf(latitude, longitude);
     }),
   );

@@ -1,7 +1,7 @@
 // Valhalla: routes, and the roads near a position. The base URL is the one before `/route`.
 
 import type { LineString, Position } from "../../../../annexes/atlas/geography.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
 import type { RoadAnswer, RouteAnswer, RouteStep } from "../../road-answers.ts";
@@ -13,7 +13,6 @@ import {
   listOf,
   lookUp,
   numberOf,
-  objectOf,
   required,
   requiredList,
   textOrNull,
@@ -57,7 +56,7 @@ export function valhalla(upstream: Upstream): Services {
         }),
       answer: (reply, { steps }) => routed(toRoute(reply, steps)),
       nothing: (refusal) => (hasNothing(refusal) ? routed(null) : null),
-      unableBy: (refusal) => (objectOf(refusal).error_code === TOO_FAR ? unableToGo : null),
+      unableBy: (refusal) => (objectOrEmpty(refusal).error_code === TOO_FAR ? unableToGo : null),
     }),
     road_classes: jsonService(upstream, {
       unable: unableRoads,
@@ -88,7 +87,7 @@ function posted(path: string, body: object): UpstreamRequest {
 }
 
 function hasNothing(refusal: unknown): boolean {
-  return NOTHING.has(objectOf(refusal).error_code);
+  return NOTHING.has(objectOrEmpty(refusal).error_code);
 }
 
 function unableLanguage(lang: string | null): Unable | null {
@@ -107,11 +106,11 @@ function unableRoads({ bbox, radius }: ParametersOf<"road_classes">): Unable | n
 }
 
 function toRoute(reply: unknown, withSteps: boolean): RouteAnswer {
-  const trip = objectOf(objectOf(reply).trip);
+  const trip = objectOrEmpty(objectOrEmpty(reply).trip);
   const metres = lookUp(METRES, trip.units);
   if (trip.status !== 0 || metres === null) throw new RouteFailure("The reply is no route");
   const legs = requiredList(trip.legs, "legs", (leg) => toLeg(leg, metres));
-  const summary = objectOf(trip.summary);
+  const summary = objectOrEmpty(trip.summary);
   const coordinates = legs.flatMap(({ line }, index) =>
     line.coordinates.slice(index === 0 ? 0 : 1),
   );
@@ -157,7 +156,7 @@ function toRoads(reply: unknown): RoadAnswer[] {
   if (found?.edges === null || found === undefined) return [];
   const seen = new Set<unknown>();
   return requiredList(found.edges, "edges", (edge) => {
-    const way = objectOf(edge.edge_info).way_id;
+    const way = objectOrEmpty(edge.edge_info).way_id;
     // Each direction of a road is an edge of its own; keep one.
     if (seen.has(way)) return null;
     if (typeof way === "number") seen.add(way);
@@ -166,9 +165,9 @@ function toRoads(reply: unknown): RoadAnswer[] {
 }
 
 function toRoad(found: Json): RoadAnswer | null {
-  const edge = objectOf(found.edge);
-  const info = objectOf(found.edge_info);
-  const { classification, surface } = objectOf(edge.classification);
+  const edge = objectOrEmpty(found.edge);
+  const info = objectOrEmpty(found.edge_info);
+  const { classification, surface } = objectOrEmpty(edge.classification);
   if (typeof classification !== "string") return null;
   const names = Array.isArray(info.names) ? info.names.map((name) => textOrNull(name)) : [];
   return {

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { headingAnchor } from "../../../../core/text/heading-anchor.ts";
-import { isObject, type Json, textOrEmpty } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty, textOrEmpty } from "../../../../core/text/json.ts";
 import { type GuideDocument, passagesOf, plain } from "../../../../core/text/markdown-passages.ts";
 import type { Progress } from "../../../../upstream/data-file.ts";
 import { documentOf, INDEX_FORMAT, type IndexDocument } from "./search-index.ts";
@@ -51,14 +51,14 @@ export function* shippedDocuments(
   progress: Progress,
 ): Generator<IndexDocument> {
   const pages = list(readJson(source.project, MDN, "index.json").inventory);
-  const features = Object.entries(object(readJson(source.project, CANIUSE, "data.json").data));
+  const features = Object.entries(objectOrEmpty(readJson(source.project, CANIUSE, "data.json").data));
   const total = pages.length + features.length;
   for (const [index, page] of pages.entries()) {
     if (index % 1_000 === 0) progress(index, total);
-    const document = mdnDocument(object(object(page).frontmatter));
+    const document = mdnDocument(objectOrEmpty(objectOrEmpty(page).frontmatter));
     if (document !== null) yield document;
   }
-  for (const [key, feature] of features) yield featureDocument(key, object(feature));
+  for (const [key, feature] of features) yield featureDocument(key, objectOrEmpty(feature));
   for (const document of source.documentation) {
     yield* documentationOf(document, source.homepage);
   }
@@ -115,11 +115,7 @@ function documentationOf(document: GuideDocument, homepage: string): IndexDocume
 }
 
 function readJson(project: string, name: string, file: string): Json {
-  return object(JSON.parse(readFileSync(join(project, "node_modules", name, file), "utf8")));
-}
-
-function object(value: unknown): Json {
-  return isObject(value) ? value : {};
+  return objectOrEmpty(JSON.parse(readFileSync(join(project, "node_modules", name, file), "utf8")));
 }
 
 function list(value: unknown): readonly unknown[] {
