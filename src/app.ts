@@ -27,7 +27,7 @@ import {
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
 import type { CallApi } from "./http/inner-request.ts";
 import { KeptAnswers } from "./http/kept-answers.ts";
-import { openEndOf, pathOf } from "./http/open-end.ts";
+import { openEndOf, pathOfUrl } from "./http/open-end.ts";
 import { noEndpoint, refusalOfAnybody, unrouted } from "./http/unknown-route.ts";
 import type { McpConfig } from "./mcp/mcp-endpoint.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
@@ -148,7 +148,7 @@ export function createApp(deps: AppDeps) {
     handler: { standardHostname: false },
   });
   const noSuchPath = (raw: RawRequest, error?: unknown) => {
-    const path = pathOf(raw.request.url);
+    const path = pathOfUrl(raw.request.url);
     const isApplication = path.startsWith(APPLICATION_PATHS);
     const console = deps.console === null ? [] : CONSOLE;
     const routes = isApplication ? APPLICATION : [...GATEWAY, ...AGENTS, ...PROGRAM, ...console];

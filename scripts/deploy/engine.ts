@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../local/processes.mjs";
-import { must, type Outcome, type RunOptions, run } from "./tools.ts";
+import { must, type ProgramResult, type RunOptions, run } from "./tools.ts";
 
 /** Limits that a machine allows which gives its processes no more than it has itself. */
 export const LIMITS = { nofile: 1_024, nproc: 1_024 } as const;
@@ -16,7 +16,7 @@ export interface Engine extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** The driver that keeps images: `overlay`, or `vfs` where overlays cannot be mounted. */
   readonly storage: string;
-  podman(...args: readonly string[]): Promise<Outcome>;
+  podman(...args: readonly string[]): Promise<ProgramResult>;
   /** As `podman`, with its standard output; throws with its words if it fails. */
   must(...args: readonly string[]): Promise<string>;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PROJECT } from "../local/home.mjs";
 import { temporaryFolder } from "../local/processes.mjs";
 import type { Report } from "./report.ts";
-import { type Outcome, run, which } from "./tools.ts";
+import { type ProgramResult, run, which } from "./tools.ts";
 
 /** The folder of the chart, in the project. */
 export const CHART = "deploy/helm/farebox";
@@ -97,12 +97,12 @@ async function checkManifests(
  * Renders the chart as a cluster would get it.
  * @param release the name of the installation
  */
-export function renderChart(release: string, args: readonly string[]): Promise<Outcome> {
+export function renderChart(release: string, args: readonly string[]): Promise<ProgramResult> {
   const version = ["--kube-version", `${KUBERNETES}.0`];
   return run(["helm", "template", release, CHART, ...version, ...args], { cwd: PROJECT });
 }
 
-function show(report: Report, what: string, { exitCode, stdout, stderr }: Outcome): void {
+function show(report: Report, what: string, { exitCode, stdout, stderr }: ProgramResult): void {
   if (exitCode === 0) report.ok(what);
   else report.fail(what, stdout + stderr);
 }

@@ -26,7 +26,7 @@ const DEBIAN_TOOLS = ["podman", "runc", "buildah", "debootstrap"];
 const PATH = [join(TOOLS, "bin"), join(TOOLS, "python/bin"), process.env.PATH].join(delimiter);
 
 /** The result of a program. */
-export interface Outcome {
+export interface ProgramResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -47,7 +47,7 @@ export function which(program: string): string | null {
 export async function run(
   [program = "", ...args]: readonly string[],
   options: RunOptions = {},
-): Promise<Outcome> {
+): Promise<ProgramResult> {
   const path = which(program);
   if (path === null) return { exitCode: 127, stdout: "", stderr: `${program} is not installed` };
   const child = Bun.spawn([path, ...args], {

@@ -1,7 +1,7 @@
 // Asks the registry of packages by npm: when versions were published, and whether their signatures
 // are right. A missing answer of the registry and a bad one are different results.
 
-import type { Outcome } from "../deploy/tools.ts";
+import type { ProgramResult } from "../deploy/tools.ts";
 
 /**
  * Options of npm. One try of ten seconds is enough, because the report names each package that was
@@ -9,7 +9,7 @@ import type { Outcome } from "../deploy/tools.ts";
  */
 const ONCE = ["--fetch-retries=0", "--fetch-timeout=10000", "--loglevel=error"];
 
-export type Npm = (args: readonly string[]) => Promise<Outcome>;
+export type Npm = (args: readonly string[]) => Promise<ProgramResult>;
 
 /** Thrown if the registry does not answer; the message has the words of npm. */
 export class RegistryAway extends Error {

@@ -15,7 +15,7 @@ import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint, Method } from "../http/endpoint-info.ts";
-import { type CallApi, innerRequest, queryOf, serverOf } from "../http/inner-request.ts";
+import { type CallApi, innerRequest, searchParamsOf, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
 import type { Checked } from "../http/schema.ts";
@@ -128,7 +128,7 @@ function quotedRequest(
   const passed = Object.fromEntries(PASSED_ON.map((name) => [name, request.headers.get(name)]));
   const headers = { ...passed, [RUN_HEADER]: runHeaderOf(request.headers, deps.runRules()) };
   const { signal } = request;
-  const content = method === "GET" ? { query: queryOf(body) } : { body };
+  const content = method === "GET" ? { query: searchParamsOf(body) } : { body };
   return innerRequest({ method, path, headers, signal, ...content });
 }
 

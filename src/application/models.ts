@@ -19,7 +19,7 @@ import {
 } from "../services/chat/doors/models/anthropic-models.ts";
 import { modelHeadJson, modelSvcJson, noModel } from "../services/chat/doors/models/model-json.ts";
 import {
-  listOf,
+  modelListOf,
   ModelDetails,
   modelHead,
   modelIdParameter,
@@ -98,7 +98,7 @@ export const applicationModels = endpoint({
     "Costs nothing and counts as a request. `auto` is the first entry. With the header " +
     "`anthropic-version` the list has Anthropic's form, with the aliases of models, too.",
   parameters: anthropicListParameters,
-  reply: Type.Union([listOf("ApplicationModelList", ApplicationModel), AnthropicApplicationList]),
+  reply: Type.Union([modelListOf("ApplicationModelList", ApplicationModel), AnthropicApplicationList]),
   errors: ["invalid_parameter"],
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare(_, { deps, request }: ChatContext) {

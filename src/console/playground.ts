@@ -14,7 +14,7 @@ import {
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
-import { type CallApi, innerRequest, queryOf } from "../http/inner-request.ts";
+import { type CallApi, innerRequest, searchParamsOf } from "../http/inner-request.ts";
 import type { PlaygroundKeys } from "./playground-keys.ts";
 import {
   ESTIMATE_EXAMPLE,
@@ -114,7 +114,7 @@ async function requestOf(context: Context, { path, body }: PlaygroundFields): Pr
     path,
     headers: { ...Object.fromEntries(passed), authorization },
     signal: original.signal,
-    ...(method === "GET" ? { query: queryOf(body) } : { body: content }),
+    ...(method === "GET" ? { query: searchParamsOf(body) } : { body: content }),
   });
   return { request, server: server && seenAs(server, original) };
 }

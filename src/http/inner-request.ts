@@ -63,7 +63,7 @@ export function serverOf({ clientIp }: Pick<Call, "clientIp">): NonNullable<RawR
 }
 
 /** The parameters of a GET in a query string. Throws the refusal of one that has no text. */
-export function queryOf(parameters: Readonly<Record<string, unknown>>): URLSearchParams {
+export function searchParamsOf(parameters: Readonly<Record<string, unknown>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (!["string", "number", "boolean"].includes(typeof value)) {

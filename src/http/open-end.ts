@@ -2,7 +2,7 @@
 // clients send plain or percent-encoded.
 
 /** The path of a URL. With a malformed Host, the URL is only a path, which URL parsers reject. */
-export function pathOf(url: string): string {
+export function pathOfUrl(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
@@ -10,7 +10,7 @@ export function pathOf(url: string): string {
 
 /** The part of a URL that matches the open end of this template. */
 export function openEndOf(template: string, url: string): string {
-  const end = pathOf(url).slice(template.indexOf("{"));
+  const end = pathOfUrl(url).slice(template.indexOf("{"));
   try {
     return decodeURIComponent(end);
   } catch {

@@ -10,7 +10,7 @@ import { escapeHtml } from "../core/text/html.ts";
 import { takes } from "../http/accepts.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
-import { pathOf } from "../http/open-end.ts";
+import { pathOfUrl } from "../http/open-end.ts";
 import {
   type PublicText,
   policyOf,
@@ -51,7 +51,7 @@ export function frontDoor(deps: SiteDeps, request: Request): Response | null {
   const isReading = request.method === "GET" || request.method === "HEAD";
   if (!isReading) return null;
   const { hasFrontPage, languages } = deps.catalogue().brand;
-  const path = pathOf(request.url);
+  const path = pathOfUrl(request.url);
   const named = languages.find((one) => pathIn(one) === path);
   if (named !== undefined && hasFrontPage) {
     return answered(deps, request, { language: named, isChosen: true });

@@ -127,7 +127,7 @@ export async function removeCard(account: string, card: string): Promise<void> {
   await post(ofAccount(account, `cards/${encodeURIComponent(card)}/remove`));
 }
 
-export interface AutoTerms {
+export interface AutoTopUpTerms {
   readonly amount_usd: string;
   readonly threshold_usd: string;
   readonly monthly_cap_usd: string;
@@ -135,7 +135,7 @@ export interface AutoTerms {
   readonly consent_version: string;
 }
 
-export async function setAutoTopUp(account: string, terms: AutoTerms): Promise<void> {
+export async function setAutoTopUp(account: string, terms: AutoTopUpTerms): Promise<void> {
   await post(ofAccount(account, "auto-top-up"), terms);
 }
 

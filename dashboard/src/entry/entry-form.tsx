@@ -22,7 +22,7 @@ export function EntryForm({ action, run, children }: EntryFormProps) {
   return (
     <Form submit={change.start}>
       {children}
-      <Refusal error={change.error} />
+      <EntryRefusal error={change.error} />
       <Button type="submit" fullWidth loading={change.busy}>
         {action}
       </Button>
@@ -31,7 +31,7 @@ export function EntryForm({ action, run, children }: EntryFormProps) {
 }
 
 /** Shows a refusal, in our own words if we have some. */
-export function Refusal({ error }: { readonly error: Error | null }) {
+export function EntryRefusal({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
     <p className="small danger" role="alert">

@@ -9,7 +9,7 @@ import { TextField, useTyped } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, isOperatorPage, Refusal, useAddressField, useEnter } from "./entry-form.tsx";
+import { EntryForm, isOperatorPage, EntryRefusal, useAddressField, useEnter } from "./entry-form.tsx";
 import { SsoButton } from "./sso.tsx";
 
 export function SignIn() {
@@ -67,7 +67,7 @@ export function PasskeyButton({ enter, isMain = false }: PasskeyButtonProps) {
       >
         {t.entry.byPasskey}
       </Button>
-      <Refusal error={change.error} />
+      <EntryRefusal error={change.error} />
     </>
   );
 }

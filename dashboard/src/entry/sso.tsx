@@ -9,7 +9,7 @@ import { queryClient } from "../api/queries.ts";
 import { useChange } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { Refusal } from "./entry-form.tsx";
+import { EntryRefusal } from "./entry-form.tsx";
 
 const SSO = "/console/auth/sign-in/sso";
 
@@ -42,7 +42,7 @@ export function SsoButton({ returnTo }: { readonly returnTo: string }) {
       <Button variant="default" fullWidth loading={change.busy} onClick={() => void change.start()}>
         {t.entry.bySso}
       </Button>
-      <Refusal error={change.error} />
+      <EntryRefusal error={change.error} />
     </>
   );
 }
@@ -67,7 +67,7 @@ export function SsoReturn() {
   if (query === "") return <EntryCard title={t.entry.bySso} about={t.entry.ssoEmpty} foot={foot} />;
   return (
     <EntryCard title={t.entry.bySso} foot={foot}>
-      {change.error === null ? <Loader size="sm" /> : <Refusal error={change.error} />}
+      {change.error === null ? <Loader size="sm" /> : <EntryRefusal error={change.error} />}
     </EntryCard>
   );
 }

@@ -23,7 +23,7 @@ import {
 } from "./plan.ts";
 import {
   commonModels,
-  endOf,
+  endDateOf,
   patternsFrom,
   rateFrom,
   smallestOfSpans,
@@ -161,7 +161,7 @@ class LiteLlmPlan {
     this.#restrictions(subject, key, losesWindows ? [SEVERAL_PERIODS] : []);
     const name = nameFrom(foreignText(key.key_alias) ?? foreignText(key.key_name), "imported");
     const known = { origin: `key:${key.token}`, name, lastFour: lastFourOf(key), ipAllowlist: [] };
-    return { ...known, ...budgets, ...rates, endsAt: endOf(expiresMs), models };
+    return { ...known, ...budgets, ...rates, endsAt: endDateOf(expiresMs), models };
   }
 
   /** The models that a key may call there: those of its own list and of its owner's (D-887). */

@@ -22,7 +22,7 @@ import {
   wholeOf,
   worthOf,
 } from "./plan.ts";
-import { endOf, patternsFrom } from "./planned-limits.ts";
+import { endDateOf, patternsFrom } from "./planned-limits.ts";
 
 const QUOTA_PER_USD = "500000";
 const ENABLED = 1n;
@@ -138,7 +138,7 @@ class OneApiPlan {
     this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
     if (models?.length === 0) return refuse("it may call no model");
     this.#group(subject, token);
-    const limits = { ...NO_LIMITS, endsAt: endOf(expiresMs), models, budgets };
+    const limits = { ...NO_LIMITS, endsAt: endDateOf(expiresMs), models, budgets };
     const origin = `key:${id}`;
     return [{ origin, name, lastFour, monthlyLimit: null, ipAllowlist, ...limits }];
   }

@@ -46,7 +46,7 @@ export function spanOf(period: string | null): {
 }
 
 /** The end of a key that ends at this time in the other product; null for never. */
-export function endOf(expiresMs: number): Date | null {
+export function endDateOf(expiresMs: number): Date | null {
   // A time beyond the range of Date is NaN.
   return expiresMs < FAR_MS ? new Date(expiresMs) : null;
 }

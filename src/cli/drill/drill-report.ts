@@ -15,7 +15,7 @@ export interface DrillStep {
 }
 
 /** The result of a step. */
-export type Outcome = Omit<DrillStep, "name">;
+export type StepOutcome = Omit<DrillStep, "name">;
 
 /** The claims of a report. */
 export interface DrillClaims {

@@ -19,7 +19,7 @@ import { auditAccount } from "../operation/audit-command.ts";
 import { checkFolder, checkStores, writeBackup } from "../operation/backup-commands.ts";
 import { dollars } from "../print.ts";
 import type { Stores } from "../stores.ts";
-import type { DrillStep, Outcome, StepVerdict } from "./drill-report.ts";
+import type { DrillStep, StepOutcome, StepVerdict } from "./drill-report.ts";
 import {
   type Caller,
   chooseCall,
@@ -64,7 +64,7 @@ interface Drill {
   readonly killCommand: KillCommand;
 }
 
-const STOPPED: Outcome = { verdict: "skipped", words: "The drill was stopped before." };
+const STOPPED: StepOutcome = { verdict: "skipped", words: "The drill was stopped before." };
 
 /** The steps of a drill in words, for whoever decides whether to begin it. */
 export function planOf(terms: Omit<DrillTerms, "stop">): string {
@@ -99,12 +99,12 @@ export async function runDrill(
   const killCommand = new KillCommand(kill, killMs, stop);
   const drill = { stores, terms, account, caller, killCommand };
   const steps: DrillStep[] = [];
-  const end = async (name: string, ending: Promise<Outcome>) => {
+  const end = async (name: string, ending: Promise<StepOutcome>) => {
     const outcome = await ending.catch(thrown);
     steps.push({ name, ...outcome });
     stores.warn(`${name}: ${outcome.verdict}`);
   };
-  const step = async (name: string, run: () => Promise<Outcome>) => {
+  const step = async (name: string, run: () => Promise<StepOutcome>) => {
     await end(name, stop.aborted ? Promise.resolve(STOPPED) : run());
   };
   const choosing = chooseCall(caller, terms.model);
@@ -132,19 +132,19 @@ async function untilStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T> 
   }
 }
 
-function thrown(error: unknown): Outcome {
+function thrown(error: unknown): StepOutcome {
   return { verdict: "failed", words: thrownMessage(error) };
 }
 
 /** Fails with all faults; without a fault it is a pass. */
-function verdictOf(faults: readonly (string | null)[], passed: string): Outcome {
+function verdictOf(faults: readonly (string | null)[], passed: string): StepOutcome {
   const wrong = faults.filter((fault) => fault !== null);
   return wrong.length === 0
     ? { verdict: "passed", words: passed }
     : { verdict: "failed", words: `${wrong.join("\n")}\n${passed}` };
 }
 
-async function race(drill: Drill, choosing: Promise<DrilledCall>): Promise<Outcome> {
+async function race(drill: Drill, choosing: Promise<DrilledCall>): Promise<StepOutcome> {
   const call = await choosing;
   const { terms, account, caller, killCommand } = drill;
   const balance = nano(call.hold * COVERED);
@@ -184,7 +184,7 @@ async function race(drill: Drill, choosing: Promise<DrilledCall>): Promise<Outco
   );
 }
 
-async function killedProcess(drill: Drill): Promise<Outcome> {
+async function killedProcess(drill: Drill): Promise<StepOutcome> {
   const { stores, terms, account } = drill;
   const amount = min(usd("0.001"), terms.max);
   await account.setBalance(amount);
@@ -255,7 +255,7 @@ function paidEvent(account: string): object {
   };
 }
 
-async function forgedEvent({ stores, terms, account }: Drill): Promise<Outcome> {
+async function forgedEvent({ stores, terms, account }: Drill): Promise<StepOutcome> {
   const { stop } = terms;
   const before = await account.owned();
   const nowMs = stores.administration.now();
@@ -276,20 +276,20 @@ async function forgedEvent({ stores, terms, account }: Drill): Promise<Outcome> 
   return verdictOf(faults, `${answers.join("; ")}; the balance stayed at ${dollars(before)}.`);
 }
 
-async function checkedBackup({ stores, terms }: Drill): Promise<Outcome> {
+async function checkedBackup({ stores, terms }: Drill): Promise<StepOutcome> {
   const { backup } = terms;
   if (backup !== null) await writeBackup(backup, stores);
   const { text, failed } = backup === null ? await checkStores(stores) : await checkFolder(backup);
   return { verdict: passedUnless(failed), words: text ?? "" };
 }
 
-async function audited({ stores, account }: Drill): Promise<Outcome> {
+async function audited({ stores, account }: Drill): Promise<StepOutcome> {
   const row = await findAccount(stores.administration, account.id);
   const { text, failed } = await auditAccount(stores, row);
   return { verdict: passedUnless(failed), words: text ?? "" };
 }
 
-async function closed({ account, terms }: Drill): Promise<Outcome> {
+async function closed({ account, terms }: Drill): Promise<StepOutcome> {
   await account.close(terms.waitMs);
   const words = `${account.id} is closed, its key revoked; its entries stay in the ledger.`;
   return { verdict: "passed", words };

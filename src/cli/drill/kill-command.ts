@@ -1,14 +1,14 @@
 // The command of `--kill`, which kills a process of the installation in the middle of a race.
 
 import { thrownMessage } from "../../core/text/error-message.ts";
-import type { Outcome } from "./drill-report.ts";
+import type { StepOutcome } from "./drill-report.ts";
 
 /** The answer at which the command runs. */
 const KILL_AT = 10;
 
 export class KillCommand {
   /** Resolves with how the command ended. It never rejects: nobody may be waiting for it yet. */
-  #ran: Promise<Outcome> | null = null;
+  #ran: Promise<StepOutcome> | null = null;
 
   /** The command is ended after `waitMs`, or at once when the drill stops. */
   constructor(
@@ -23,7 +23,7 @@ export class KillCommand {
   }
 
   /** The result of the command, once the command has ended; skipped if it did not run. */
-  async outcome(): Promise<Outcome> {
+  async outcome(): Promise<StepOutcome> {
     if (this.#ran !== null) return await this.#ran;
     const words =
       this.command === null
@@ -32,7 +32,7 @@ export class KillCommand {
     return { verdict: "skipped", words };
   }
 
-  async #run(command: string): Promise<Outcome> {
+  async #run(command: string): Promise<StepOutcome> {
     try {
       const child = Bun.spawn(["sh", "-c", command], {
         stdin: "ignore",

@@ -17,7 +17,7 @@ import { countAttempt } from "../../identity/attempt-limits.ts";
 import { openApplicationAccount, renameAccount } from "../../store/people/own-accounts.ts";
 import { noted } from "../noted.ts";
 import { type MeDeps, PROOF_MS } from "./me.ts";
-import { AccountRef, Changed, Closed, NameBody, NewAccountBody } from "./people-schema.ts";
+import { CreatedAccount, Changed, Closed, NameBody, NewAccountBody } from "./people-schema.ts";
 
 export interface OwnAccountsDeps extends MeDeps {
   readonly administration: AdministrationDeps;
@@ -37,7 +37,7 @@ const openAccount = personEndpoint({
   path: PATH,
   summary: "Open an account for applications",
   body: jsonBody(NewAccountBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: AccountRef,
+  reply: CreatedAccount,
   examples: [
     {
       summary: "An account for an application",

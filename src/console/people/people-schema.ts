@@ -56,7 +56,7 @@ export const Closed = reply({
   ok: Type.Boolean(),
   paid_left_usd: usd("Paid balance that is left; the operator can refund it"),
 });
-export const AccountRef = reply({ id: text(), account: text({ description: "The same id" }) });
+export const CreatedAccount = reply({ id: text(), account: text({ description: "The same id" }) });
 export const Email = reply({ email: text() });
 export const Mailed = reply({
   ok: Type.Boolean(),

@@ -22,7 +22,7 @@ import {
 import { acceptInvitation } from "../../store/people/memberships.ts";
 import { alsoNoted, noted } from "../noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
-import { AccountRef, Changed, Mailed, TokenBody } from "./people-schema.ts";
+import { CreatedAccount, Changed, Mailed, TokenBody } from "./people-schema.ts";
 
 type Context = AccountContext<OwnAccountsDeps>;
 
@@ -84,7 +84,7 @@ const accept = personEndpoint({
   path: "/console/api/invitations/accept",
   summary: "Accept an invitation that was mailed to one's own address",
   body: jsonBody(TokenBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: AccountRef,
+  reply: CreatedAccount,
   examples: [],
   async run(context: PersonContext<OwnAccountsDeps>, { token }: { readonly token: string }) {
     const { deps, person, clientIp } = context;

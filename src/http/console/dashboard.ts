@@ -9,7 +9,7 @@ import { escapeHtml } from "../../core/text/html.ts";
 import { takes } from "../accepts.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
-import { pathOf } from "../open-end.ts";
+import { pathOfUrl } from "../open-end.ts";
 import { Type } from "../schema.ts";
 import { DASHBOARD_PATH, type DashboardAsset, type DashboardFiles } from "./dashboard-files.ts";
 
@@ -68,7 +68,7 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
       "`farebox api` builds in FAREBOX_DATA.\n";
     return new Response(text, { status: 503, headers: TEXT });
   }
-  const path = pathOf(request.url);
+  const path = pathOfUrl(request.url);
   if (!path.startsWith(ASSETS)) {
     const nonce = Buffer.from(random(NONCE_BYTES)).toString("base64");
     const { brand } = catalogue();

@@ -10,7 +10,8 @@ import { type TSchema, Type } from "../schema.ts";
 import { type NamedDeps, nameIn, perName } from "./named-documents.ts";
 import { type DocumentHead, refusalSchema, writeDocument } from "./openapi-document.ts";
 import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
-import type { Json, SchemaWriter } from "./openapi-schema.ts";
+import type { Json } from "../../core/text/json.ts";
+import type { SchemaWriter } from "./openapi-schema.ts";
 
 type Documented = Omit<ConsoleEndpoint<never>, "answer">;
 

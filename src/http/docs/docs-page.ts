@@ -145,7 +145,7 @@ function groupsHtml(groups: readonly FieldGroup[]): string {
 function exampleHtml(one: DocumentedEndpoint, example: Example): string {
   const sent = example.body === undefined ? null : JSON.stringify(example.body);
   const body = sent === null ? "" : ` data-body="${escapeHtml(sent)}"`;
-  return `<details class="example" data-target="${escapeHtml(pathOf(one, example))}"${body}>
+  return `<details class="example" data-target="${escapeHtml(exampleTarget(one, example))}"${body}>
 <summary>Example: ${inlineHtml(example.summary)}</summary>
 <pre class="request"><code>${escapeHtml(curlOf(one, example))}</code></pre>
 <pre><code>${escapeHtml(replyOf(one, example))}</code></pre>
@@ -159,13 +159,13 @@ function replyOf({ chunk }: DocumentedEndpoint, { reply }: Example): string {
 }
 
 /** The path and query of an example. */
-export function pathOf({ path }: Pick<DocumentedEndpoint, "path">, example: Example): string {
+export function exampleTarget({ path }: Pick<DocumentedEndpoint, "path">, example: Example): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example.params?.[name] ?? "");
   return example.query === undefined ? filled : `${filled}?${example.query}`;
 }
 
 function curlOf(one: DocumentedEndpoint, example: Example): string {
-  const lines = [`curl '${ORIGIN}${pathOf(one, example)}'`];
+  const lines = [`curl '${ORIGIN}${exampleTarget(one, example)}'`];
   if (one.access !== "anybody") lines.push(`-H "Authorization: Bearer $KEY"`);
   for (const [name, value] of Object.entries(example.headers ?? {})) {
     lines.push(`-H '${name}: ${value}'`);

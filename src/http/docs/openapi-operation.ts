@@ -9,7 +9,8 @@ import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
 import { MAX_COST_PARAMETER } from "../max-cost.ts";
 import { RECEIPT_PARAMETER } from "../receipt-header.ts";
 import { RUN_PARAMETER } from "../run-header.ts";
-import type { Json, SchemaWriter } from "./openapi-schema.ts";
+import type { Json } from "../../core/text/json.ts";
+import type { SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([
   ERRORS.insufficient_credits.status,

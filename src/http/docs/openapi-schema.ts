@@ -2,8 +2,7 @@
 // components.
 
 import type { TSchema } from "@sinclair/typebox";
-
-export type Json = { readonly [key: string]: unknown };
+import type { Json } from "../../core/text/json.ts";
 
 /** Keywords that only our refusals use, or that are written in another way. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set([

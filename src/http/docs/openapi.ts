@@ -6,7 +6,7 @@ import { ERRORS } from "../../core/errors.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import { refusalSchema, writeDocument } from "./openapi-document.ts";
 import { operationOf, tagOf } from "./openapi-operation.ts";
-import type { Json } from "./openapi-schema.ts";
+import type { Json } from "../../core/text/json.ts";
 
 export interface OpenApiOptions {
   readonly surface: Surface;

@@ -7,7 +7,7 @@ import type { TopUp } from "../../store/payments/top-ups.ts";
 import { answered, collected } from "./stripe-answers.ts";
 import { CURRENCY, linesOf } from "./stripe-charges.ts";
 import { invoiceOf } from "./stripe-invoices.ts";
-import { idOf, METADATA, metadataOf, sinceMade } from "./stripe-objects.ts";
+import { stripeIdOf, METADATA, metadataOf, sinceMade } from "./stripe-objects.ts";
 
 /** The text of an invoice about a tax that the payer owes to the state, not to us. */
 const REVERSE_CHARGE = "Reverse charge";
@@ -43,7 +43,7 @@ async function draftOf(
   topUp: TopUp,
   payment: Stripe.PaymentIntent,
 ): Promise<Stripe.Invoice> {
-  const customer = idOf(payment.customer);
+  const customer = stripeIdOf(payment.customer);
   if (customer === null) throw new Error(`The payment ${payment.id} has no customer`);
   const made = await collected(stripe.invoices.list({ customer, created: sinceMade(topUp) }));
   const begun = made.find(({ metadata }) => metadata?.[METADATA.topUp] === topUp.id);

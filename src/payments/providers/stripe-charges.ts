@@ -8,7 +8,7 @@ import { CREDIT_LINE, FEE_LINE, planLine } from "../../core/money/payment-lines.
 import type { CheckoutPage, TopUp } from "../../store/payments/top-ups.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
 import { answered, askedByTwo, foundOrNull } from "./stripe-answers.ts";
-import { idOf, METADATA, metadataOf } from "./stripe-objects.ts";
+import { stripeIdOf, METADATA, metadataOf } from "./stripe-objects.ts";
 
 export interface ChargeOptions {
   readonly returnUrl: string;
@@ -194,7 +194,7 @@ async function cannotBeCharged(
     stripe.paymentMethods.retrieve(topUp.cardRef ?? ""),
     "payment_method",
   );
-  return idOf(method?.customer) !== customer;
+  return stripeIdOf(method?.customer) !== customer;
 }
 
 /** The payment that was made; a declined card makes one too. */

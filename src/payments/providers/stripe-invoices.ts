@@ -6,7 +6,7 @@ import Stripe from "stripe";
 import { ofCents } from "../../core/money/money.ts";
 import type { CreditNoteTerms, PaymentDocument } from "../provider.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
-import { idOf, METADATA } from "./stripe-objects.ts";
+import { stripeIdOf, METADATA } from "./stripe-objects.ts";
 
 /** The invoice of a payment, if it has one, and its valid credit notes; the oldest is first. */
 export async function documentsOf(stripe: Stripe, intent: string): Promise<PaymentDocument[]> {
@@ -66,12 +66,12 @@ export async function issueCreditNote(
 /** The invoice that a payment has paid: that of its page, or the one that it was attached to. */
 export async function invoiceOf(stripe: Stripe, intent: string): Promise<Stripe.Invoice | null> {
   const [page] = await collected(stripe.checkout.sessions.list({ payment_intent: intent }));
-  const id = page === undefined ? await attachedTo(stripe, intent) : idOf(page.invoice);
+  const id = page === undefined ? await attachedTo(stripe, intent) : stripeIdOf(page.invoice);
   return id === null ? null : await foundOrNull(stripe.invoices.retrieve(id), "invoice");
 }
 
 async function attachedTo(stripe: Stripe, intent: string): Promise<string | null> {
   const payment = { type: "payment_intent", payment_intent: intent } as const;
   const attached = await collected(stripe.invoicePayments.list({ payment }));
-  return idOf(attached.find(({ status }) => status === "paid")?.invoice);
+  return stripeIdOf(attached.find(({ status }) => status === "paid")?.invoice);
 }

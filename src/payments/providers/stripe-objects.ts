@@ -151,7 +151,7 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
     status: statusOf(intent.status),
     currency: intent.currency,
     received: ofCents(intent.amount_received),
-    customer: idOf(intent.customer),
+    customer: stripeIdOf(intent.customer),
     topUpId: intent.metadata[METADATA.topUp] ?? null,
     order: orderOf(intent.metadata),
     paidAt: isPaid ? new Date((charge?.created ?? intent.created) * 1_000) : null,
@@ -192,7 +192,7 @@ function failureOfIntent(intent: Stripe.PaymentIntent): PaymentFailure | null {
 }
 
 /** The id of an object that may be expanded. */
-export function idOf(
+export function stripeIdOf(
   reference: string | { readonly id: string } | null | undefined,
 ): string | null {
   if (reference === null || reference === undefined) return null;

@@ -19,7 +19,7 @@ import { issueInvoice } from "./stripe-charge-invoices.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
 import { fetchFromStripe } from "./stripe-fetch.ts";
 import { documentsOf, issueCreditNote } from "./stripe-invoices.ts";
-import { idOf, METADATA, paymentOf, sinceMade } from "./stripe-objects.ts";
+import { stripeIdOf, METADATA, paymentOf, sinceMade } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
 const TIMEOUT_MS = 20_000;
@@ -57,7 +57,7 @@ export function createStripeProvider(options: ProviderOptions): PaymentProvider 
       return {
         isExpired: session.status === "expired",
         topUpId: referenceOf(session),
-        intent: idOf(session.payment_intent),
+        intent: stripeIdOf(session.payment_intent),
         tax: ofCents(session.total_details?.amount_tax ?? 0),
       };
     },
@@ -189,7 +189,7 @@ async function subjectOf(
   const payment = (intent: string | null): EventSubject =>
     intent === null ? { kind: "none" } : { kind: "payment", intent };
   const of = async (reading: Promise<OfPayment>) =>
-    payment(idOf((await foundOrNull(reading, object))?.payment_intent));
+    payment(stripeIdOf((await foundOrNull(reading, object))?.payment_intent));
   switch (object) {
     case "payment_intent":
       return payment(objectId);

@@ -10,7 +10,7 @@ import { plainEndpoint } from "../../http/endpoint.ts";
 import type { DocumentedEndpoint } from "../../http/endpoint-errors.ts";
 import type { Endpoint } from "../../http/endpoint-info.ts";
 import type { RawRequest } from "../../http/frame.ts";
-import { pathOf } from "../../http/open-end.ts";
+import { pathOfUrl } from "../../http/open-end.ts";
 import { type PublicText, policyOf, publicAnswer, publicText } from "../../http/public-page.ts";
 import { Type } from "../../http/schema.ts";
 import { REFERENCE, SEARCH } from "./docs-layout.ts";
@@ -120,7 +120,7 @@ function pageAt(
   site: DocsSite,
   request: Request,
 ): { readonly text: PublicText; readonly headers: Readonly<Record<string, string>> } | null {
-  const slug = pathOf(request.url).slice(`${DOCS}/`.length);
+  const slug = pathOfUrl(request.url).slice(`${DOCS}/`.length);
   const isMarkdown = slug.endsWith(MARKDOWN) || wantsMarkdown(request);
   const name = slug.endsWith(MARKDOWN) ? slug.slice(0, -MARKDOWN.length) : slug;
   const text = isMarkdown ? site.markdown(name) : site.page(name);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { applicationReceipt, receipt } from "../../../src/account/receipt-endpoint.ts";
 import { run, updateRun } from "../../../src/account/run-endpoint.ts";
 import { SCOPES } from "../../../src/core/access/services.ts";
-import { pathOf } from "../../../src/http/docs/docs-page.ts";
+import { exampleTarget } from "../../../src/http/docs/docs-page.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
 import type { Example } from "../../../src/http/endpoint-info.ts";
 import { DOCUMENTED } from "../../../src/routes.ts";
@@ -26,7 +26,7 @@ const accounts: Partial<Record<string, TestAccount>> = {
 
 async function send(one: DocumentedEndpoint, example: Example): Promise<Response> {
   const account = one.access === "anybody" ? undefined : accounts[one.surface ?? ""];
-  const path = pathOf(one, await withRealId(one, example));
+  const path = exampleTarget(one, await withRealId(one, example));
   return await fetch(api.parts.url + path, {
     method: one.method,
     headers: {

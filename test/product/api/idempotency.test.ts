@@ -7,7 +7,7 @@ import { SCOPES } from "../../../src/core/access/services.ts";
 import type { Expiring } from "../../../src/core/deadlines.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import { usd } from "../../../src/core/money/money.ts";
-import { pathOf } from "../../../src/http/docs/docs-page.ts";
+import { exampleTarget } from "../../../src/http/docs/docs-page.ts";
 import { isRepeatable } from "../../../src/http/idempotency.ts";
 import { DOCUMENTED } from "../../../src/routes.ts";
 import { ApiWorld, chatBody, costOf, errorOf, until } from "../../support/api/api-world.ts";
@@ -320,7 +320,7 @@ describe("every endpoint that costs money", () => {
       if (of === undefined) throw new Error("There is no account");
       for (const [n, example] of one.examples.entries()) {
         const send = () =>
-          fetch(api.parts.url + pathOf(one, example), {
+          fetch(api.parts.url + exampleTarget(one, example), {
             method: one.method,
             headers: {
               authorization: `Bearer ${of.key}`,

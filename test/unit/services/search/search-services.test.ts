@@ -10,7 +10,7 @@ import type { SearchRequest } from "../../../../src/services/search/providers/pr
 import { brave } from "../../../../src/services/search/providers/remote/brave.ts";
 import { exa } from "../../../../src/services/search/providers/remote/exa.ts";
 import {
-  queryOf,
+  queryStringOf,
   type ServiceKind,
 } from "../../../../src/services/search/providers/remote/kind.ts";
 import { searxng } from "../../../../src/services/search/providers/remote/searxng.ts";
@@ -64,11 +64,11 @@ test("queryOf() writes what URLSearchParams writes", () => {
       for (const [name, one] of Object.entries(values)) {
         if (one !== null) parameters.set(name, String(one));
       }
-      expect(queryOf(values)).toBe(parameters.toString());
+      expect(queryStringOf(values)).toBe(parameters.toString());
     }),
     { numRuns: 5_000 },
   );
-  expect(queryOf({ q: "half \ud800 a pair" })).toBe("q=half+%EF%BF%BD+a+pair");
+  expect(queryStringOf({ q: "half \ud800 a pair" })).toBe("q=half+%EF%BF%BD+a+pair");
 });
 
 describe("the request", () => {

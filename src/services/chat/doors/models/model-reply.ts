@@ -107,7 +107,7 @@ export const modelHead = {
 };
 
 /** The reply of a list. */
-export function listOf<S extends TSchema>(name: string, entry: S) {
+export function modelListOf<S extends TSchema>(name: string, entry: S) {
   return named(name, { object: Type.Literal("list"), data: Type.Array(entry) });
 }
 
@@ -128,7 +128,7 @@ export const Model = named("Model", {
 });
 
 /** The reply of the Gateway's list. */
-export const ModelList = listOf("ModelList", Model);
+export const ModelList = modelListOf("ModelList", Model);
 
 export const AnthropicModel = anthropicModel("AnthropicModel", ModelDetails);
 export const AnthropicModelList = anthropicListOf("AnthropicModelList", AnthropicModel);

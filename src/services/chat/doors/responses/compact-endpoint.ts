@@ -25,7 +25,7 @@ import { unixSeconds } from "../completions/chat-json.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 import { type DoorCall, metaOf, svcIn } from "../door-meta.ts";
 import { openerFor } from "./referred-items.ts";
-import { usageJson } from "./response-json.ts";
+import { responseUsageJson } from "./response-json.ts";
 import { CompactBody, type CompactFields } from "./responses-body.ts";
 import { compactExample } from "./responses-examples.ts";
 import { Usage } from "./responses-reply.ts";
@@ -122,7 +122,7 @@ export function runCompact(context: ChatContext, compact: CompactCall): Promise<
         created_at: compact.created,
         model: model.id,
         output: Array.isArray(output) ? output : [],
-        usage: own ?? usageJson(usage),
+        usage: own ?? responseUsageJson(usage),
         svc: svcIn(metaOf(context, compact, { model, tried, route }), settlement),
       });
     },

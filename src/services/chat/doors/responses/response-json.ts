@@ -123,10 +123,10 @@ export function responseJson(
   }
   const output = new ResponseOutput(itemSuffix(meta), meta.tools);
   const [choice] = choices;
-  const end = endOf(meta, choice?.finish_reason ?? null);
+  const end = responseEnd(meta, choice?.finish_reason ?? null);
   eventsOfChoice(output, choice, end.status);
   const items = sealedItems(meta, output.items);
-  const response = { ...responseHead(meta), ...end, output: items, usage: usageJson(usage), svc };
+  const response = { ...responseHead(meta), ...end, output: items, usage: responseUsageJson(usage), svc };
   return JSON.stringify(response);
 }
 
@@ -180,7 +180,7 @@ export interface ResponseEnd {
 }
 
 /** The end of a reply with this `finish_reason` of chat. */
-export function endOf({ now }: ResponseMeta, finish: string | null): ResponseEnd {
+export function responseEnd({ now }: ResponseMeta, finish: string | null): ResponseEnd {
   const reason = finish === null ? undefined : INCOMPLETE[finish];
   if (reason === undefined) {
     return { status: "completed", completed_at: now(), incomplete_details: null };
@@ -194,7 +194,7 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
 };
 
 /** The usage that is charged, by the names of Responses. */
-export function usageJson({ promptTokens, cachedTokens, ...more }: ChatUsage): Json {
+export function responseUsageJson({ promptTokens, cachedTokens, ...more }: ChatUsage): Json {
   const { completionTokens, outputDetails } = more;
   return {
     input_tokens: promptTokens,

@@ -10,13 +10,13 @@ import type { StreamEvent } from "../../stream-event.ts";
 import { type EventSource, StreamFrames } from "../stream-frames.ts";
 import { PassedOutput } from "./passed-output.ts";
 import {
-  endOf,
+  responseEnd,
   itemSuffix,
   passedResponse,
   type ResponseMeta,
   responseHead,
   responseSvc,
-  usageJson,
+  responseUsageJson,
 } from "./response-json.ts";
 import { type ItemStatus, type ResponseEvent, ResponseOutput } from "./response-output.ts";
 import { SearchItems } from "./search/search-items.ts";
@@ -136,11 +136,11 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
 
   /** The usage and the costs of the calls before a failure. */
   #paid({ total: { usage, settlement } }: NonNullable<ResponseMeta["search"]>): Json {
-    return { usage: usageJson(usage), svc: responseSvc(this.#meta, settlement) };
+    return { usage: responseUsageJson(usage), svc: responseSvc(this.#meta, settlement) };
   }
 
   #end({ usage, settlement, isCut }: EndEvent): string {
-    const end = endOf(this.#meta, isCut ? LENGTH : this.#finish);
+    const end = responseEnd(this.#meta, isCut ? LENGTH : this.#finish);
     const ended = this.#endItems(end.status) + this.#plain(this.#searches?.end());
     const output = this.#searches ?? this.#passed ?? this.#output;
     const index = this.#index(output);
@@ -153,7 +153,7 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
       ...(passed === null && end),
       ...(!isOneRound && firstNames(this.#head())),
       output: items,
-      usage: (isOneRound ? passed?.usage : null) ?? usageJson(usage),
+      usage: (isOneRound ? passed?.usage : null) ?? responseUsageJson(usage),
       svc: responseSvc(this.#meta, settlement),
     };
     return ended + index.frames + this.#frame(`response.${end.status}`, { response });

@@ -129,7 +129,7 @@ export class SdkReply {
   #finish({ finishReason, usage: { raw }, providerMetadata }: FinishPart): ReadChunk {
     this.isFinished = true;
     const chunk = this.#reader.read({
-      choices: [{ index: 0, delta: {}, finish_reason: endOf(finishReason) }],
+      choices: [{ index: 0, delta: {}, finish_reason: finishReasonOf(finishReason) }],
     });
     const { hasOutput } = this.#reader;
     const metadata = objectIn(providerMetadata, this.#form.optionsName);
@@ -238,7 +238,7 @@ const ENDS: Readonly<Partial<Record<LanguageModelV4FinishReason["unified"], stri
 };
 
 /** The end in OpenAI's words. Throws a RouteFailure if the provider named none. */
-export function endOf({ unified, raw }: LanguageModelV4FinishReason): string {
+export function finishReasonOf({ unified, raw }: LanguageModelV4FinishReason): string {
   const end = ENDS[unified] ?? readFinish(raw);
   if (end === null || unified === "interrupted") {
     throw new RouteFailure("The stream ended before the reply did");

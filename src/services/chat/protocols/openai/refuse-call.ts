@@ -6,7 +6,7 @@ import { AccessFailure, RouteFailure } from "../../../../upstream/route-failure.
 import { readRefusal, statusFailure } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import { callerFault, type RefusedCall } from "./caller-fault.ts";
-import { codeOf, type ReplyError, readError } from "./reply-error.ts";
+import { codeInBrackets, type ReplyError, readError } from "./reply-error.ts";
 
 const ERROR_BYTES_MAX = 64 * 1024;
 /** Statuses for an invalid request, which every other route would refuse as well. */
@@ -25,7 +25,7 @@ export async function refuse(response: UpstreamResponse, call: RefusedCall): Pro
   throw statusFailure(response, {
     isHealthy: response.status === FORBIDDEN,
     isAccess: error?.isAccess ?? false,
-    detail: codeOf(error),
+    detail: codeInBrackets(error),
     retryAfterSeconds: error?.retryAfterSeconds ?? null,
   });
 }
@@ -43,7 +43,7 @@ const REQUEST_CODES: ReadonlySet<string> = new Set([
  */
 export function replyFailure(error: ReplyError, call: RefusedCall): ApiError | RouteFailure {
   const { isAccess, isOperators, isContextFull, isContentRefusal, retryAfterSeconds } = error;
-  const message = `The reply is an error${codeOf(error)}`;
+  const message = `The reply is an error${codeInBrackets(error)}`;
   if (isAccess) return new AccessFailure(message);
   if (isOperators) return new RouteFailure(message, "nobody", retryAfterSeconds);
   const isCallers = isContextFull || isContentRefusal || REQUEST_CODES.has(error.code);

@@ -101,7 +101,7 @@ export function readError(value: unknown): ReplyError | null {
 }
 
 /** The code of an error in brackets, for the operator's log; empty if it has none. */
-export function codeOf(error: ReplyError | null): string {
+export function codeInBrackets(error: ReplyError | null): string {
   return error === null || error.code === "" ? "" : ` (${error.code})`;
 }
 

@@ -14,7 +14,7 @@ import {
   readReasoning,
   readRefusal,
 } from "./message-text.ts";
-import { codeOf, readError, tellsError } from "./reply-error.ts";
+import { codeInBrackets, readError, tellsError } from "./reply-error.ts";
 import { chargedUsage, type Delivered, readUsage } from "./reply-usage.ts";
 import { indexOf, ToolCallReader } from "./tool-calls.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
@@ -73,7 +73,7 @@ export class ReplyReader {
   /** Reads a chunk or a whole reply. Throws a RouteFailure if it is an error, or no object. */
   read(json: unknown): ReadChunk {
     const error = readError(json);
-    if (error !== null) throw new RouteFailure(`The reply is an error${codeOf(error)}`);
+    if (error !== null) throw new RouteFailure(`The reply is an error${codeInBrackets(error)}`);
     if (!isObject(json)) throw new RouteFailure("The reply is not an object");
     const choice = this.#choiceOf(json.choices);
     const finish = choice === null ? null : this.#readFinish(choice);

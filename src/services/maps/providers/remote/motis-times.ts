@@ -12,7 +12,7 @@ import { utcOffset } from "../territory.ts";
 import { encodeStopId } from "./motis-stop-id.ts";
 import {
   countOf,
-  listOf,
+  readItems,
   localTime,
   lookUp,
   positionOf,
@@ -47,12 +47,12 @@ export function toDeparture(item: Json): DepartureAnswer | null {
  * A journey; null if one of its legs cannot be read, because the other legs alone would mislead.
  */
 export function toJourney(item: Json): JourneyAnswer | null {
-  const ends = listOf(item.legs, ({ from, to }) => ({ from, to }));
+  const ends = readItems(item.legs, ({ from, to }) => ({ from, to }));
   const departure = zonedTime(item.startTime, zoneOf(ends.at(0)));
   const arrival = zonedTime(item.endTime, zoneOf(ends.at(-1)));
   const duration = wholeOf(item.duration) ?? secondsBetween(item.startTime, item.endTime);
   const transfers = countOf(item.transfers);
-  const legs = listOf(item.legs, toLeg);
+  const legs = readItems(item.legs, toLeg);
   const isWhole = Array.isArray(item.legs) && legs.length === item.legs.length && legs.length > 0;
   if (departure === null || arrival === null || duration === null || !isWhole) return null;
   const rides = legs.filter(({ line }) => line !== null).length;

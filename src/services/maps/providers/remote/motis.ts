@@ -12,7 +12,7 @@ import { toDeparture, toJourney } from "./motis-times.ts";
 import { boxOf, OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";
 import { colourOf } from "./overpass-elements.ts";
 import {
-  listOf,
+  readItems,
   lookUp,
   nearestFirst,
   positionOf,
@@ -189,10 +189,10 @@ function toLines(reply: unknown, { lat, lon, radius }: Around): LineAnswer[] {
   });
   const isServed = (stop: unknown) => typeof stop === "number" && isNear[stop] === true;
   const lines = requiredList(routes, "routes", (route) => {
-    const ends = listOf(route.segments, ({ from, to }) => ({ from, to }));
+    const ends = readItems(route.segments, ({ from, to }) => ({ from, to }));
     const serves = ends.some(({ from, to }) => isServed(from) || isServed(to));
     const mode = lookUp(MOTIS_MODES, route.mode) ?? "other";
-    return { serves, lines: listOf(route.transitRoutes, (line) => toLine(line, mode)) };
+    return { serves, lines: readItems(route.transitRoutes, (line) => toLine(line, mode)) };
   });
   return distinctLines(lines.flatMap((one) => (one.serves ? one.lines : [])));
 }

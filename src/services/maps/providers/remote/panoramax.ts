@@ -5,7 +5,7 @@ import { isObject, type Json, objectOrEmpty } from "../../../../core/text/json.t
 import type { SitePicture } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import {
-  listOf,
+  readItems,
   nearestFirst,
   numberOf,
   pointOf,
@@ -74,7 +74,7 @@ function toPicture(item: Json, from: Position): FoundPicture | null {
 
 function producerOf(item: Json, properties: Json): string | null {
   const isProducer = ({ roles }: Json) => Array.isArray(roles) && roles.includes("producer");
-  const [named] = listOf(item.providers, (one) =>
+  const [named] = readItems(item.providers, (one) =>
     isProducer(one) ? textOrNull(one.name, 80) : null,
   );
   if (named !== undefined) return named;

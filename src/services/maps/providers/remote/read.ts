@@ -13,7 +13,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Converts the items of a list with `read`; items for which it returns null are omitted. */
-export function listOf<T>(value: unknown, read: (item: Json) => T | null): T[] {
+export function readItems<T>(value: unknown, read: (item: Json) => T | null): T[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, ITEMS_MAX).flatMap((item) => {
     const result = isObject(item) ? read(item) : null;
@@ -27,7 +27,7 @@ export function listOf<T>(value: unknown, read: (item: Json) => T | null): T[] {
  */
 export function requiredList<T>(value: unknown, name: string, read: (item: Json) => T | null): T[] {
   if (!Array.isArray(value)) throw new RouteFailure(`The reply has no ${name}`);
-  const list = listOf(value, read);
+  const list = readItems(value, read);
   if (value.length > 0 && list.length === 0) throw unreadable(name);
   return list;
 }

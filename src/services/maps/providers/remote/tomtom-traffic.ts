@@ -7,7 +7,7 @@ import type { IncidentKind, RoadClass } from "../../vocabulary.ts";
 import {
   joined,
   lineOf,
-  listOf,
+  readItems,
   lookUp,
   numberOf,
   positionOf,
@@ -75,7 +75,7 @@ export function toIncident({ properties, line, at }: FoundIncident): IncidentAns
 }
 
 export function toClosure({ properties, line, at }: FoundIncident): ClosureAnswer {
-  const causes = listOf(properties.events, ({ iconCategory }) => ({ iconCategory }));
+  const causes = readItems(properties.events, ({ iconCategory }) => ({ iconCategory }));
   const isFor = (category: number) => causes.some((one) => one.iconCategory === category);
   return {
     id: textOrNull(properties.id, 100),
@@ -91,7 +91,7 @@ export function toClosure({ properties, line, at }: FoundIncident): ClosureAnswe
 }
 
 function descriptionOf({ events }: Json): string | null {
-  const texts = listOf(events, ({ description }) => textOrNull(description));
+  const texts = readItems(events, ({ description }) => textOrNull(description));
   return joined("; ", ...texts.slice(0, EVENTS_MAX));
 }
 

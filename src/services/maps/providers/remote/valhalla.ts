@@ -10,7 +10,7 @@ import { OPENSTREETMAP, roadClassOf } from "./openstreetmap.ts";
 import { decodePolyline } from "./polyline.ts";
 import {
   countOf,
-  listOf,
+  readItems,
   lookUp,
   numberOf,
   required,
@@ -125,7 +125,7 @@ function toRoute(reply: unknown, withSteps: boolean): RouteAnswer {
 function toLeg(leg: Json, metres: number): { line: LineString; steps: RouteStep[] } | null {
   const line = decodePolyline(leg.shape);
   if (line === null) return null;
-  return { line, steps: listOf(leg.maneuvers, (maneuver) => toStep(maneuver, line, metres)) };
+  return { line, steps: readItems(leg.maneuvers, (maneuver) => toStep(maneuver, line, metres)) };
 }
 
 function toStep(maneuver: Json, line: LineString, metres: number): RouteStep | null {

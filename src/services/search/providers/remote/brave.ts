@@ -5,7 +5,7 @@ import type { Freshness, SearchField } from "../provider.ts";
 import {
   domainFields,
   listAt,
-  queryOf,
+  queryStringOf,
   SAME_PAGES,
   type ServiceKind,
   used,
@@ -60,7 +60,7 @@ export const brave: ServiceKind = {
   windowOf: () => SAME_PAGES,
 
   parametersOf(request) {
-    return queryOf({
+    return queryStringOf({
       q: withDomains(request),
       count: request.maxResults,
       offset: request.page - 1,

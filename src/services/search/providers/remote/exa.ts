@@ -3,7 +3,7 @@
 
 import type { SearchField } from "../provider.ts";
 import { freshSince } from "../result-date.ts";
-import { endOf, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
+import { endOfPage, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
 
 const RESULTS_MAX = 100;
 const SNIPPET_CHARACTERS = 1_000;
@@ -17,7 +17,7 @@ export const exa: ServiceKind = {
 
   lacks(request) {
     const fields: SearchField[] = used(request, "language");
-    if (endOf(request) > RESULTS_MAX) fields.push("page");
+    if (endOfPage(request) > RESULTS_MAX) fields.push("page");
     return fields;
   },
 
@@ -29,7 +29,7 @@ export const exa: ServiceKind = {
     return JSON.stringify({
       query,
       type: "auto",
-      numResults: endOf(request),
+      numResults: endOfPage(request),
       contents: { text: { maxCharacters: SNIPPET_CHARACTERS } },
       ...(country === null ? {} : { userLocation: country }),
       ...(since === null ? {} : { startPublishedDate: since.toISOString() }),

@@ -59,7 +59,7 @@ export interface Turn {
 export const SAME_PAGES: Window = { skip: 0, pagesMax: 1 };
 
 /** The end of the page, counted in results from the start of the first page. */
-export function endOf({ page, maxResults }: SearchRequest): number {
+export function endOfPage({ page, maxResults }: SearchRequest): number {
   return page * maxResults;
 }
 
@@ -104,7 +104,7 @@ export function used(
  * A query string of the values that are set, as URLSearchParams writes it, which costs three times
  * as much. The names must need no escape.
  */
-export function queryOf(values: Readonly<Record<string, string | number | null>>): string {
+export function queryStringOf(values: Readonly<Record<string, string | number | null>>): string {
   let query = "";
   for (const name of Object.keys(values)) {
     const value = values[name] ?? null;

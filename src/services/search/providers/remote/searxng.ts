@@ -2,7 +2,7 @@
 // `search.formats`. POST keeps queries out of the access logs of proxies in front of it.
 
 import type { Safesearch, SearchField } from "../provider.ts";
-import { endOf, hasItems, listAt, queryOf, type ServiceKind, withDomains } from "./kind.ts";
+import { endOfPage, hasItems, listAt, queryStringOf, type ServiceKind, withDomains } from "./kind.ts";
 
 const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
 /**
@@ -32,7 +32,7 @@ export const searxng: ServiceKind = {
 
   lacks(request) {
     const fields: SearchField[] = [];
-    if (endOf(request) > RESULTS_MAX) fields.push("page");
+    if (endOfPage(request) > RESULTS_MAX) fields.push("page");
     // SearXNG supports a country only as the region of a language, as in de-AT.
     if (request.language === null && request.country !== null) fields.push("country");
     return fields;
@@ -44,7 +44,7 @@ export const searxng: ServiceKind = {
     const { language, country, freshness, safesearch, includeDomains, excludeDomains } = request;
     const region = country === null ? "" : `-${country}`;
     const query = request.query.replace(COMMAND, "$1");
-    return queryOf({
+    return queryStringOf({
       q: withDomains({ query, includeDomains, excludeDomains }),
       format: "json",
       pageno: page,

@@ -3,7 +3,7 @@
 // of countries.
 
 import type { SearchField } from "../provider.ts";
-import { endOf, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
+import { endOfPage, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";
 
 const RESULTS_MAX = 20;
 
@@ -59,7 +59,7 @@ export const tavily: ServiceKind = {
     const fields: SearchField[] = used(request, "language", "safesearch");
     const { country } = request;
     if (country !== null && COUNTRY_NAMES[country] === undefined) fields.push("country");
-    if (endOf(request) > RESULTS_MAX) fields.push("page");
+    if (endOfPage(request) > RESULTS_MAX) fields.push("page");
     return fields;
   },
 
@@ -71,7 +71,7 @@ export const tavily: ServiceKind = {
       query,
       topic: "general",
       search_depth: "basic",
-      max_results: endOf(request),
+      max_results: endOfPage(request),
       ...(country === null ? {} : { country: COUNTRY_NAMES[country] }),
       ...(freshness === null ? {} : { time_range: freshness }),
       ...(includeDomains.length === 0 ? {} : { include_domains: includeDomains }),

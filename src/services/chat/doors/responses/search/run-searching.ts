@@ -12,7 +12,7 @@ import { defaultLimit, type OutputLimit } from "../../../default-limit.ts";
 import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
 import type { ChatContext } from "../../completions/answer-chat.ts";
 import {
-  endOf,
+  responseEnd,
   eventsOfChoice,
   itemSuffix,
   passedResponse,
@@ -20,7 +20,7 @@ import {
   responseHead,
   responseSvc,
   sealedItems,
-  usageJson,
+  responseUsageJson,
 } from "../response-json.ts";
 import { type ResponseEvent, ResponseOutput } from "../response-output.ts";
 import { type ResponsesCall, responseMeta } from "../responses-call.ts";
@@ -181,7 +181,7 @@ class ResponseWriter {
     const { meta, items, last } = this.#parts;
     items.end();
     const { body, choices } = last.reply;
-    const end = endOf(meta, this.#isCut ? LENGTH : (choices[0]?.finish_reason ?? null));
+    const end = responseEnd(meta, this.#isCut ? LENGTH : (choices[0]?.finish_reason ?? null));
     const own = body === undefined ? responseHead(meta) : passedResponse(meta, body);
     const head = body === undefined || this.#isCut ? { ...own, ...end } : own;
     return this.#json(meta, items, head);
@@ -198,7 +198,7 @@ class ResponseWriter {
     const { usage, settlement } = this.#rounds.total;
     const output = sealedItems(meta, items.items);
     const svc = responseSvc(meta, settlement);
-    return JSON.stringify({ ...head, output, usage: usageJson(usage), svc });
+    return JSON.stringify({ ...head, output, usage: responseUsageJson(usage), svc });
   }
 
   get #parts() {
@@ -227,7 +227,7 @@ function eventsOf(
     });
   }
   const [choice] = choices;
-  const end = endOf(meta, choice?.finish_reason ?? null);
+  const end = responseEnd(meta, choice?.finish_reason ?? null);
   return eventsOfChoice(
     new ResponseOutput(itemSuffix(meta), meta.tools, first),
     choice,
