@@ -36,7 +36,7 @@ export interface OwnedBudget extends BudgetUse<StandingOwner> {
 export interface AccountUse extends Pick<ViewReply, "nowMs" | "month" | "wallet" | "document"> {
   /** The use of each requested key. */
   readonly keys: ReadonlyMap<string, KeyUse>;
-  /** Of all keys together within the last minute, where a plan counts them. */
+  /** The requests of all keys together within the last minute, if a plan counts them. */
   readonly requests: number;
   /** Messages within the last minute, and recipients of the UTC day. */
   readonly messages: number;

@@ -4,7 +4,7 @@
 import type { ErrorCode } from "../src/core/errors.ts";
 import { add, type NanoUsd } from "../src/core/money/money.ts";
 
-/** Why an account may need money. */
+/** The reason why an account may need money. */
 export interface TopUpNeed {
   readonly accountId: string;
   readonly bucket: number;

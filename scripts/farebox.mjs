@@ -105,7 +105,7 @@ function environmentOf(args) {
   const DATABASE_URL = given.DATABASE_URL || runtime?.database_url;
   if (!REDIS_URL || !DATABASE_URL) {
     if (args.length === 0 || args.includes("--help")) return given;
-    // It makes the settings of an installation that never ran.
+    // The setup makes the settings of an installation that never ran.
     if (isSetup) return { ...given, FAREBOX_HOME: home };
     throw new Error(whyNoneRuns(home));
   }

@@ -203,7 +203,7 @@ async function forgetOf(deps: EndUserExpiryDeps, account: EndUserAccount): Promi
 
 interface Page {
   readonly records: ReadonlyMap<number, BudgetRecord>;
-  /** How many more spans that go on may stay. */
+  /** The number of further spans that go on and may stay. */
   readonly room: number;
 }
 

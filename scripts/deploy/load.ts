@@ -5,7 +5,7 @@ import { type NanoUsd, nano, usd } from "../../src/core/money/money.ts";
 export interface Call {
   readonly requestId: string;
   readonly cost: NanoUsd;
-  /** Why the call was not answered whole; null for a whole answer. */
+  /** The reason why the call was not answered whole; null for a whole answer. */
   readonly failure: string | null;
 }
 

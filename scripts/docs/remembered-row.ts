@@ -2,7 +2,7 @@
 
 /** One collection in memory. */
 export interface Remembered {
-  /** Its place in the code, as `file field`. */
+  /** The place of the collection in the code, as `file field`. */
   readonly holders: readonly string[];
   readonly what: string;
   readonly most: string;

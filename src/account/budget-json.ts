@@ -6,7 +6,7 @@ import { nullable, text, usdAmount } from "../http/schema.ts";
 
 export const time = (description: string) => text({ format: "date-time", description });
 
-/** The fields of a budget's use, behind those that say what the budget counts. */
+/** The fields of a budget's use, after those that name the budget. */
 export const BUDGET_USE_FIELDS = {
   amount_usd: usdAmount("What may be spent in the span"),
   spent_usd: usdAmount("What was spent in it"),

@@ -25,7 +25,7 @@ export interface WalletAhead {
   readonly operations: number | null;
   readonly paid: bigint;
   readonly free: bigint;
-  /** Those of these operations that are still in the journal. */
+  /** The operations that are still in the journal. */
   readonly lost: readonly AppliedOperation[];
 }
 

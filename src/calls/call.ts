@@ -42,7 +42,10 @@ export interface Call extends AskingCall {
   readonly arrivedMs: number;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
-  /** How long a request without streaming goes on after `signal` was aborted; has a default. */
+  /**
+   * The time for which a request without streaming goes on after `signal` was aborted; has a
+   * default.
+   */
   readonly graceMs?: number;
   /** The context of the caller's trace; null if this call is not traced. */
   readonly traceparent: string | null;

@@ -8,7 +8,7 @@ import { verifyStatement } from "../core/receipts/statement-jws.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
-/** How a command checks one kind of signed document. */
+/** The check of one kind of signed document. */
 interface Verifying {
   readonly name: string;
   readonly summary: string;

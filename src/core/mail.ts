@@ -27,7 +27,7 @@ export type MailFailure =
   | "rejected"
   /** No server accepted it within `MAIL.retryForMs`. */
   | "expired"
-  /** Its content, or the key of that content, is gone. */
+  /** The content of the mail, or the key of the content, is gone. */
   | "unreadable"
   /** Twice, the server received the whole message and its reply never arrived. */
   | "unanswered";

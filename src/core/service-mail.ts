@@ -47,7 +47,9 @@ export const SERVICE_MAILS = {
   low_balance: NEWS,
   free_credit_ending: NEWS,
   webhook_disabled: NEWS,
-  /** Of many keys that spend fast at once, activity, webhooks and the page of limits have all. */
+  /**
+   * If many keys spend fast at once, activity, webhooks and the page of limits show all of them.
+   */
   key_burn_rate: { perHour: 20, bringsProof: false },
 } as const satisfies Readonly<Record<string, KindRow>>;
 

@@ -13,7 +13,10 @@ const ENTRY_BYTES = 500;
 
 /** A request with an idempotency key. */
 export interface KeyedRequest {
-  /** Its markers by the current secret and earlier ones; its call claims the first. */
+  /**
+   * The markers of the key by the current secret and earlier ones; the request's call claims the
+   * first.
+   */
   readonly markers: readonly [string, ...string[]];
   /** The texts that its answer is sealed by. Only a repeat of the request has all of them. */
   readonly sealedBy: readonly string[];

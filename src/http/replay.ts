@@ -41,7 +41,7 @@ export async function replayOf(
     : { bytes: body, isRepeat: true };
 }
 
-/** Keeps the answer of a call that was charged, if it is a whole one, and tells of no failure. */
+/** Keeps the answer of a call that was charged, if the answer is whole and reports no failure. */
 export function keepAnswer({ answers }: FrameDeps, keyed: KeyedRequest, answer: Answer): void {
   if (!("costUsd" in answer) || answer.costUsd === "0" || answer.isFailure) return;
   answers.keep(keyed, "json" in answer ? answer.json : answer.bytes);

@@ -1,5 +1,5 @@
-// Defines the endpoints at which operators read what goes wrong at an account: keys that spend
-// fast, and webhooks that do not take their events.
+// Defines the endpoints at which operators read the problems of an account: keys that spend fast,
+// and webhooks that do not take their events.
 
 import { BURN_ALARMS, BurnRules, burnRulesReply } from "../console/burn-lists.ts";
 import { DELIVERIES } from "../console/webhook-lists.ts";

@@ -96,7 +96,7 @@ function succeeded(
   };
 }
 
-/** Why a payment must not be credited; null if it fits. Earlier credit stays. */
+/** The reason why a payment must not be credited; null if it fits. Earlier credit stays. */
 function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): string | null {
   if (topUp.payment !== null) return null;
   if (currency !== CURRENCY) return WRONG_PAYMENT.currency;

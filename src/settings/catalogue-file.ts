@@ -33,7 +33,7 @@ interface CatalogueFault {
 export class CatalogueError extends StartError {
   override readonly name = "CatalogueError";
 
-  /** Of the first fault. */
+  /** The line of the first fault. */
   readonly line: number | null;
 
   constructor(fileName: string, first: CatalogueFault, others: readonly CatalogueFault[] = []) {

@@ -41,7 +41,7 @@ export interface SoldModel {
   readonly input: string;
   readonly output: string;
   readonly cachedInput: string | null;
-  /** Its other prices, in words. */
+  /** The other prices of the model, in words. */
   readonly further: string;
 }
 

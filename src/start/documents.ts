@@ -38,7 +38,7 @@ export function folderOfCopy(dataDirectory: string, temporary = tmpdir()): strin
   const own = join(temporary, `farebox-data-${uid}`);
   if (isWritable(dataDirectory) || !isWritable(own)) return dataDirectory;
   const { uid: owner, mode } = lstatSync(own);
-  // Others of this machine could have made it first, with documents of their choice.
+  // Another user of this machine could have made the folder first, with documents of their choice.
   return owner === uid && (mode & OTHERS_WRITE) === 0 ? own : dataDirectory;
 }
 

@@ -109,8 +109,8 @@ local function replace_ends(w, now, lot)
   end
 end
 
--- The ends that a new lot finds, and all free credit that goes on, with what calls hold of it. What
--- had ended by `ended` is removed from the balance before.
+-- Returns the ends that a new lot finds, and all free credit that goes on, with the part that calls
+-- hold. Credit that had ended by `ended` was removed from the balance before.
 local function known_ends(w, now, ended)
   local known, owned = ends_of(w), w.free + w.held_free
   local most, kept, forgets, since_is_known = owned, {}, false, false
@@ -118,7 +118,7 @@ local function known_ends(w, now, ended)
     if one.at <= now then most = max(0, min(most, one.later + one.held)) end
   end
   for _, one in ipairs(known) do
-    -- Of earlier lots nothing is left, so their ends mean nothing.
+    -- Nothing is left of earlier lots, so their ends mean nothing.
     if owned == 0 or one.at + END_KEPT_MS <= ended then
       forgets = forgets or one.at <= w.free_since
     else

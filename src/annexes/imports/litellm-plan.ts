@@ -350,7 +350,7 @@ function budgetLimitsOf({ budget_limits: limits }: ForeignRow): readonly unknown
   return Array.isArray(list) ? list : [];
 }
 
-/** Whether a value of a column is none: LiteLLM stores empty objects and lists for that, too. */
+/** True for a value that sets no limit: LiteLLM stores empty objects and lists for that, too. */
 function isNoLimit(value: unknown): boolean {
   if ((value ?? null) === null) return true;
   const limit = typeof value === "string" ? jsonOrNull(value) : value;

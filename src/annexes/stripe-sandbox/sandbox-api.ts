@@ -226,7 +226,7 @@ function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
   return calculation;
 }
 
-/** The lines of a calculation; the last one has what rounding left of the tax. */
+/** The lines of a calculation; the last one takes the rounding of the tax. */
 function taxedLines(actions: SandboxActions, id: string): object {
   const { tax_amount_exclusive: sum } = actions.get(id, "tax.calculation");
   const lines = actions.store.termsOf(id).lines as readonly Params[];

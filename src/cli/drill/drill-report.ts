@@ -4,7 +4,7 @@ import type { PublicJwk, ReceiptKey } from "../../core/receipts/receipt-keys.ts"
 import { signClaims, verifyClaims } from "../../core/receipts/signed-claims.ts";
 import { indented } from "../print.ts";
 
-/** Of a step that could not be tried, `skipped` says so; it is no failure. */
+/** `skipped` marks a step that could not be tried, which is no failure. */
 export type StepVerdict = "passed" | "failed" | "skipped";
 
 export interface DrillStep {

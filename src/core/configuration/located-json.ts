@@ -19,7 +19,7 @@ export class JsonSyntaxError extends Error {
 }
 
 export interface LocatedJson {
-  /** Its objects have no prototype, so that no key has a meaning of its own. */
+  /** The objects of the value have no prototype, so that no key has a meaning of its own. */
   readonly value: unknown;
   /** Returns the line of the value at a JSON pointer, or of its nearest existing parent. */
   lineOf(pointer: string): number;

@@ -136,7 +136,9 @@ export function withReturn(ends: FreeEnds, admittedMs: number, returned: bigint)
   return { ...ends, earlier };
 }
 
-/** What the ends up to a time leave to calls; null if none of the earlier ones is over by then. */
+/**
+ * The amount that the ends up to a time leave to calls; null if no earlier end has passed by then.
+ */
 export function laterThan({ earlier }: FreeEnds, timeMs: number): bigint | null {
   const over = earlier.filter(({ atMs }) => atMs <= timeMs).map(({ later }) => later);
   if (over.length === 0) return null;

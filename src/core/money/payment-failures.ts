@@ -1,5 +1,5 @@
-// Why a payment failed, by the code of its provider, for mails and pages in each language. A code
-// without words is shown as it is.
+// The reasons of failed payments, by the code of the provider, for mails and pages in each
+// language. A code without words is shown as it is.
 
 export const ENGLISH_FAILURES = {
   generic_decline: "The card was declined",

@@ -20,7 +20,7 @@ export type PlanPrices = Readonly<Record<PricedPlan, NanoUsd | null>>;
 /** No plan has a price. */
 export const NO_PLAN_PRICES: PlanPrices = { starter: null, pro: null, max: null };
 
-/** Why a plan that was paid by the month has ended. */
+/** The reasons for which a plan that was paid by the month has ended. */
 export const PLAN_END_REASONS = ["canceled", "unpaid", "reversed", "operator", "closed"] as const;
 export type PlanEndReason = (typeof PLAN_END_REASONS)[number];
 

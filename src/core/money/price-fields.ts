@@ -121,7 +121,7 @@ export type FeeUnit = FeePrice["per"];
 
 /** A price of a row beyond input, output and cached input. */
 export type FurtherPrice =
-  /** Of a million tokens of a part. */
+  /** The price of a million tokens of a part. */
   | { readonly part: OtherPart; readonly fee: null; readonly per: null; readonly usd: string }
   | {
       readonly part: null;

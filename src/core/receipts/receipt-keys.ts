@@ -11,7 +11,7 @@ export interface PublicJwk {
   readonly crv: "Ed25519";
   /** The key, in base64url. */
   readonly x: string;
-  /** Its thumbprint (RFC 7638). */
+  /** The thumbprint of the key (RFC 7638). */
   readonly kid: string;
   readonly use: "sig";
   readonly alg: "EdDSA";

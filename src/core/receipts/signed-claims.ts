@@ -12,7 +12,7 @@ export interface SignedKind {
   readonly name: string;
 }
 
-/** These claims in compact form, signed. */
+/** Signs claims, in compact form. */
 export async function signClaims(
   { type }: SignedKind,
   { privateKey, publicJwk: { kid, alg } }: ReceiptKey,

@@ -25,7 +25,7 @@ export const METADATA = {
   kind: "farebox_kind",
   amount: "farebox_amount_usd",
   bonus: "farebox_bonus_usd",
-  /** Of a refund: the key of its order, and the ordered amount, in USD or `all`. */
+  /** On a refund: the key of its order, and the ordered amount, in USD or `all`. */
   refund: "farebox_refund",
   refunded: "farebox_refund_usd",
 } as const;

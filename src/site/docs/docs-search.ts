@@ -98,7 +98,7 @@ function scoreOf({ titleWords, words }: Indexed, wanted: readonly string[]): num
   return score;
 }
 
-/** How often a word stands in a text; from the sixth place on the text is not read further. */
+/** Counts a word in a text, up to COUNT_MAX: the text is not read further. */
 function occurrences(text: string, word: string): number {
   let count = 0;
   let at = text.indexOf(word);

@@ -6,7 +6,7 @@ import { markdownParts } from "../../core/text/markdown-parts.ts";
 
 export interface PageHeading {
   readonly level: number;
-  /** Its anchor, which no other heading of the page has. */
+  /** The anchor of the heading, which no other heading of the page has. */
   readonly id: string;
   readonly text: string;
 }

@@ -9,7 +9,7 @@ type ServiceWords = Readonly<
 
 export const englishSite = {
   title: (service: string) => `${service}: models, search, maps and mail by one API key`,
-  /** Of an installation whose brand has no sentence of its own. */
+  /** For an installation whose brand has no sentence of its own. */
   about: DEFAULT_BRAND.about,
   skip: "Skip to the content",
   main: "Main",

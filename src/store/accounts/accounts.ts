@@ -58,7 +58,7 @@ export interface NewKey extends Partial<KeyRates> {
   readonly models?: ModelPatterns;
   /** None if missing. */
   readonly tags?: readonly string[];
-  /** Of a key of the playground: when it ends, and the session that it ends with. */
+  /** For a key of the playground: when it ends, and the session that it ends with. */
   readonly expiresAt?: Date;
   readonly session?: string;
 }
@@ -143,7 +143,7 @@ export interface AccountsDeps {
   readonly random: RandomBytes;
   /** The current pepper. */
   readonly keyPepper: string;
-  /** Those before it that still count. */
+  /** The earlier peppers that still count. */
   readonly earlierPeppers?: readonly string[];
 }
 

@@ -91,7 +91,7 @@ export class BalanceNotices {
     return rows.map((row) => ({ ...lowOf(row), type: row.type, percent: row.percent }));
   }
 
-  /** Active accounts with a low balance; `prefix` begins the keys of what is sent about it. */
+  /** Active accounts with a low balance; `prefix` begins the keys of the notices about it. */
   #low({ low, veryLow }: LowTerms, condition: SqlFragment): SqlFragment {
     return this.database.sql`
       SELECT a.number, a.id, a.email, l.paid_after AS paid, p.left_of_it AS top_up,

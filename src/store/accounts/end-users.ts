@@ -21,7 +21,7 @@ export interface AskedEndUser<Default extends EndUserBudget = EndUserBudget> {
 
 /** A budget that counts an end user. */
 export interface EndUserCount<Default extends EndUserBudget = EndUserBudget> {
-  /** Its number counts this end user alone, once it has begun. */
+  /** The number of the budget counts this end user alone, once the count has begun. */
   readonly budget: EndUserBudget;
   /** The default budget that it comes from; null for one of the end user's own. */
   readonly from: Default | null;
@@ -201,7 +201,7 @@ export interface LoggedEndUser {
   readonly number: number;
   /** Null for a budget that was removed: no call names it again. */
   readonly span: Span | null;
-  /** Those of the spans that Redis has. */
+  /** The spending in the spans that Redis has. */
   readonly spans: ReadonlyMap<number, NanoUsd>;
 }
 

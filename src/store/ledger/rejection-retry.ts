@@ -25,7 +25,7 @@ export interface RetryDeps {
 
 export interface RetryResult {
   readonly rejection: OpenRejection;
-  /** Why the entry stays rejected; null if it was resolved. */
+  /** The reason why the entry stays rejected; null if it was resolved. */
   readonly reason: string | null;
 }
 

@@ -16,7 +16,7 @@ export type CardDetails = Pick<
 >;
 
 export interface Consent {
-  /** Of the text that the holder agreed to. */
+  /** The version of the text that the holder agreed to. */
   readonly version: string;
   readonly at: Date;
 }

@@ -42,7 +42,7 @@ export function openSilenceCheck(
         try {
           return await ask(pid);
         } catch (error) {
-          // It has no connection left for this one, or is starting: that is no silence.
+          // Postgres has no connection left for this question, or is starting: that is no silence.
           if (isAnswered(error)) return true;
         }
       }

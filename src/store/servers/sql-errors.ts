@@ -72,7 +72,7 @@ export function isDeadlock(error: unknown): boolean {
   return codeOf(thrownByDriver(error)) === DEADLOCK;
 }
 
-/** Of a table and of a column. */
+/** The SQLSTATE of an unknown table, and of an unknown column. */
 const UNKNOWN_NAMES: ReadonlySet<string> = new Set(["42P01", "42703"]);
 
 /** True if Postgres does not know a table or column: most often `farebox migrate` did not run. */

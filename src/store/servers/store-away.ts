@@ -50,7 +50,8 @@ function redisWords(error: Error): string | null {
 }
 
 function postgresWords(error: Error): string | null {
-  // Its driver adds the statement to each error; other clients have errors of sockets, too.
+  // The driver of Postgres adds the statement to each error; other clients have errors of sockets,
+  // too.
   if (!("query" in error)) return null;
   const { message } = error;
   const code = codeOf(error);

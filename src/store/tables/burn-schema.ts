@@ -19,7 +19,7 @@ import { at, money, number } from "./columns.ts";
 /** The terms of a rule, as a rule and each of its alarms have them. */
 const terms = () => ({
   amount: money("amount").notNull(),
-  /** How many times the usual; null: the amount is enough. */
+  /** The factor above the usual spending; null if the amount alone decides. */
   times: integer("times"),
   action: text("action", { enum: BURN_ACTIONS }).notNull(),
   requestsPerMinute: integer("requests_per_minute"),

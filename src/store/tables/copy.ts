@@ -53,7 +53,7 @@ export async function copyIn(
 ): Promise<void> {
   const statement = `COPY ${table.name} (${columnList(table)}) FROM STDIN`;
   const stream = await tx.unsafe(statement).writable();
-  // Postgres may refuse a row before the last one is sent. The statement behind COPY tells of it.
+  // Postgres may refuse a row before the last one is sent. The statement after the COPY reports it.
   stream.on("error", () => {});
   const closed = new Promise<void>((resolve) => stream.once("close", resolve));
   try {

@@ -43,7 +43,7 @@ export const endUserBudgets = pgTable(
   ],
 );
 
-/** Of each default budget, the number under which it counts an end user (D-949). */
+/** The number under which each default budget counts an end user (D-949). */
 export const endUserCounts = pgTable(
   "end_user_counts",
   {

@@ -166,7 +166,7 @@ export const planSubscriptions = pgTable(
     state: text("state", { enum: ["active", "ended"] }).notNull(),
     endReason: text("end_reason", { enum: PLAN_END_REASONS }),
     plan: text("plan", { enum: PRICED_PLANS }).notNull(),
-    /** Of a month, as the holder agreed to it. */
+    /** The price of a month, as the holder agreed to it. */
     price: money("price").notNull(),
     /** The plan from the end of the paid month on; null: the same. */
     nextPlan: text("next_plan", { enum: PLAN_NAMES }),
@@ -204,7 +204,7 @@ export const planCharges = pgTable("plan_charges", {
   /** The first month of a plan, a further one, or a higher plan for the rest of a month. */
   kind: text("kind", { enum: ["start", "renewal", "upgrade"] }).notNull(),
   plan: text("plan", { enum: PRICED_PLANS }).notNull(),
-  /** Of a month. */
+  /** The price of a month. */
   price: money("price").notNull(),
   consentVersion: text("consent_version").notNull(),
   consentAt: at("consent_at").notNull(),
@@ -250,7 +250,7 @@ export const providerEvents = pgTable(
     /** The result in a word; null until the event is processed. */
     result: text("result"),
     attempts: integer("attempts").notNull().default(0),
-    /** Why the last attempt failed. */
+    /** The reason why the last attempt failed. */
     failure: text("failure"),
     occurredAt: at("occurred_at").notNull(),
     receivedAt: at("received_at").notNull().defaultNow(),
@@ -285,7 +285,7 @@ export const autoTopUps = pgTable(
       .references(() => savedCards.number),
     consentVersion: text("consent_version").notNull(),
     consentAt: at("consent_at").notNull(),
-    /** Why automatic top-ups are paused. */
+    /** The reason why automatic top-ups are paused. */
     reason: text("reason"),
     changedAt: at("changed_at").notNull(),
   },

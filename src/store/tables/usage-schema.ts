@@ -59,7 +59,7 @@ export const usageRollups = pgTable(
     cost: money("cost").notNull(),
     /** The part of `cost` that free credit paid. */
     freeCost: money("free_cost").notNull(),
-    /** Of answered calls, as core/latency-bands.ts packs them. */
+    /** The latencies of answered calls, as core/latency-bands.ts packs them. */
     latencies: bytea("latencies"),
   },
   (table) => [

@@ -90,12 +90,12 @@ export const webhookDeliveries = pgTable(
     /** When retries of the delivery began: when it was stored, or last replayed. */
     startedAt: at("started_at").notNull().defaultNow(),
     endedAt: at("ended_at"),
-    /** Of the last attempt; null if the receiver did not answer. */
+    /** The status of the last attempt; null if the receiver did not answer. */
     httpStatus: smallint("http_status"),
-    /** Of the last attempt. */
+    /** The duration of the last attempt. */
     durationMs: integer("duration_ms"),
     attemptedAt: at("attempted_at"),
-    /** Why the last attempt failed, in our words. */
+    /** The reason why the last attempt failed, in our words. */
     error: text("error"),
   },
   (table) => [

@@ -56,12 +56,15 @@ export const LOG_COLUMNS = {
   refused_by: { kind: "text" },
   /** The operator's cost of the call: account holders never see it. */
   upstream_cost: { kind: "amount", late: "set", isOperators: true },
-  // Of most calls the columns from here on are null, which takes no room in a row.
+  // The columns from here on are null for most calls, which takes no room in a row.
   /** The prompt tokens that were written to the provider's cache. */
   cache_write_tokens: { kind: "integer", late: "set" },
   /** The tier that served the call; null: the standard one. */
   tier: { kind: "text", late: "set" },
-  /** Why our own count decided the charge: `counted` or `contradicted`; null: it did not. */
+  /**
+   * The reason why our own count decided the charge: `counted` or `contradicted`; null if it did
+   * not.
+   */
   usage_source: { kind: "text", late: "set" },
   /** The parts of the tokens, and the calls of tools, beyond the columns above. */
   usage_parts: { kind: "text", late: "set" },

@@ -5,7 +5,7 @@ import type { Database } from "../servers/database.ts";
 import { codeOf } from "../servers/sql-errors.ts";
 
 const PAGES_PER_CHUNK = 256;
-/** Its cursor goes back when a log row is written late (rejection-retry.ts). */
+/** The cursor of this job goes back when a log row is written late (rejection-retry.ts). */
 export const IP_HASH_JOB = "ip-hash-expiry";
 /** While the drop waits for readers of the log, the flush waits as well, so this is short. */
 const LOCK_WAIT_MS = 2_000;

@@ -39,7 +39,7 @@ export interface LoggedCall {
   readonly step: string | null;
   /** Further parts of the tokens, and calls of tools. */
   readonly usageParts: UsageParts;
-  /** Why our own count decides; null if the provider's decides. */
+  /** The reason why our own count decides; null if the provider's decides. */
   readonly usageSource: string | null;
   /** The reason for which the reply ended early; null if it did not. */
   readonly stopReason: string | null;

@@ -29,8 +29,9 @@ export const RUN_SUMS_MAX = 100;
 const KINDS = { services: 3, models: 1, steps: 6 } as const;
 
 /**
- * How much earlier than the run its first call may be logged: two clocks give the two times. A
- * deleted run of the same id ended at least `RUN_KEPT_MS_MIN` before, so none of its calls is near.
+ * The first call of a run may be logged this much earlier than the run, because two clocks give the
+ * two times. A deleted run of the same id ended at least `RUN_KEPT_MS_MIN` before, so none of its
+ * calls is near.
  */
 const CLOCKS_MS = MINUTE_MS;
 

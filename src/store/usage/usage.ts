@@ -301,8 +301,9 @@ export async function zoneBorders(
   },
 ): Promise<number[]> {
   const { fromMs, toMs, zone, unit } = range;
-  // Of a midnight that occurs twice Postgres takes the second; the day begins with the first, which
-  // has the offset of the day before. One that is skipped has the time at which the clock skips it.
+  // If midnight occurs twice, Postgres takes the second one. The day begins with the first one,
+  // which has the offset of the day before. A midnight that is skipped has the time at which the
+  // clock skips it.
   const query = sql`
     WITH local AS (
       SELECT to_timestamp(${fromMs / 1_000}::float8) AT TIME ZONE ${zone} AS begins,

@@ -45,7 +45,7 @@ export interface AttemptResult {
   /** Null if the receiver did not answer. */
   readonly httpStatus: number | null;
   readonly durationMs: number;
-  /** Why the attempt failed, in our words; null if the receiver took the event. */
+  /** The reason why the attempt failed, in our words; null if the receiver took the event. */
   readonly error: string | null;
 }
 

@@ -28,9 +28,9 @@ const NO_MODEL = "farebox-doctor";
 
 export type ProviderCheck =
   | { readonly ok: true; readonly models: number }
-  /** It answers, but with no list of models: not all servers have one. */
+  /** The server answers, but with no list of models: not all servers have one. */
   | { readonly ok: true; readonly models: null; readonly status: number }
-  /** It takes the credentials, and has no list of models for them. */
+  /** The server takes the credentials, and has no list of models for them. */
   | { readonly ok: true; readonly models: "unlisted" }
   | { readonly ok: false; readonly problem: string };
 

@@ -66,7 +66,7 @@ export interface BilledVectors<Result> {
   readonly usage: ChatUsage;
 }
 
-/** These calls have no messages, and no tier. */
+/** Embeddings and ranks have no messages, and no tier. */
 const NO_CHAT: ChatRequest = { messages: [], maxTokens: 0, parameters: {} };
 
 /** A call, and the writer of its reply. */

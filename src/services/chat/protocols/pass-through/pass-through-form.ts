@@ -8,7 +8,7 @@ import type { ChatChoice, ChatDelta, OwnForm } from "../provider.ts";
 
 /** The meaning of an event of a stream. */
 export interface PassedEvent {
-  /** Its text, by the fields of chat's deltas; `{}` if it has none. */
+  /** The text of the event, by the fields of chat's deltas; `{}` if it has none. */
   readonly delta: ChatDelta["delta"];
   /** True for an event without text that shows that the reply has begun. */
   readonly begins?: boolean;

@@ -32,7 +32,7 @@ import type { Searched } from "./search-words.ts";
 
 /** A whole response. */
 export interface SettledResponse extends Settled<string> {
-  /** True if the reply tells of a failure after the first round. */
+  /** True if the reply reports a failure after the first round. */
   readonly isFailure?: boolean;
 }
 

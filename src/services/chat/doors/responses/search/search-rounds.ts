@@ -239,8 +239,7 @@ export class SearchRounds {
   }
 
   /**
-   * The current round is asked for anew, as a call of its own. Throws the error that forbids the
-   * call by now.
+   * Repeats the current round as a call of its own. Throws the error that forbids the call by now.
    */
   again(): void {
     this.#checkTime();
