@@ -28,7 +28,7 @@ import { startWebhookWorker } from "./webhook-worker.ts";
 const METRICS_PORT = 9465;
 const CLOSE_MS_MAX = 10_000;
 const POSTGRES_SILENT_MS = 10_000;
-/** As often as API processes look for a newer configuration. */
+/** The interval at which API processes look for a newer configuration. */
 const BRAND_EVERY_MS = 2_000;
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));

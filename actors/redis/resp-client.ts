@@ -52,7 +52,7 @@ export class RespClient implements ScriptClient {
   readonly sendsTwice = false;
   readonly #options: RespClientOptions;
   readonly #server: RedisServer;
-  /** By function. */
+  /** The heads of commands, by function. */
   readonly #heads = new Map<string, Head>();
   readonly #clock: Timer;
   #tick = 0;

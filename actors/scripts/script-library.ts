@@ -71,7 +71,7 @@ export class ScriptLibrary {
   readonly code: string;
   readonly #shared: string;
   readonly #scripts: readonly ScriptDefinition[];
-  /** By script. */
+  /** The names of functions, by script. */
   readonly #functions: Readonly<Record<string, string>>;
 
   constructor(shared: string, scripts: readonly ScriptDefinition[]) {

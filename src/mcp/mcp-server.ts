@@ -39,7 +39,7 @@ const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "paym
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
 
-/** By the name of the tool. */
+/** The input schemas by the names of the tools. */
 const SCHEMAS: ReadonlyMap<string, Tool["inputSchema"]> = new Map(
   MCP_TOOLS.map((tool) => [tool.name, schemaOf(tool)]),
 );

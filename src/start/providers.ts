@@ -133,7 +133,7 @@ export async function openProviders(
   };
 }
 
-/** In words that anybody may read; the reason is in the log. */
+/** The words for callers, who must not read the reason; the log has the reason. */
 function refusalOf({ refused, version }: CatalogueSource): string | null {
   if (refused === null) return null;
   const runs = version === 0 ? "its own file" : `version ${version}`;

@@ -3,7 +3,7 @@
 import type { Brand } from "./brand.ts";
 import type { Colour } from "./colours.ts";
 
-/** Where the mark is served as a picture. */
+/** The path at which the mark is served as a picture. */
 export const LOGO_PATH = "/brand/logo.svg";
 const SLOT: Colour = "#ffffff";
 

@@ -64,7 +64,7 @@ export interface EvictionRecord {
 
 export interface MonthSpending {
   readonly key: string;
-  /** As 202611. */
+  /** The month as a number, such as 202611. */
   readonly month: number;
   readonly spent: NanoUsd;
 }

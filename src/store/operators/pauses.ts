@@ -9,7 +9,7 @@ import { pauses } from "../tables/schema.ts";
 
 const MODEL_TARGET = /^model:[\x21-\x7e]{1,200}$/;
 const CHANNEL = "pauses";
-/** In case a notification was lost with its connection. */
+/** The set is read again this often: a notification may be lost with its connection. */
 const RELOAD_MS = 10_000;
 
 /** True for the name of a service and for `model:ID`. */

@@ -53,7 +53,7 @@ export interface Payment
 }
 
 export interface NewPayment {
-  /** By default the balance. */
+  /** The use of the payment; by default the balance. */
   readonly purpose?: PaymentPurpose;
   readonly amount: NanoUsd;
   readonly bonus?: NanoUsd;

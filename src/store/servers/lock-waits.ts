@@ -14,7 +14,7 @@ export interface LockWait {
     readonly application: string;
     /** The state of the session, such as `idle in transaction`. */
     readonly state: string;
-    /** For how long the transaction of the process is open. */
+    /** The age of the open transaction of the process. */
     readonly seconds: number;
     /** The beginning of its last statement, without the texts in it. */
     readonly statement: string;

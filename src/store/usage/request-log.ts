@@ -7,7 +7,7 @@ import { Parameters } from "../tables/parameters.ts";
 import { type LogFilter, logConditions } from "./log-filter.ts";
 
 export interface LoggedCall {
-  /** As Postgres has it. */
+  /** The id of the request as Postgres has it. */
   readonly request: string;
   readonly at: Date;
   readonly endpoint: string;

@@ -10,7 +10,7 @@ export type GivenIdentifiers = Readonly<Partial<Record<IdentifierField, string>>
 
 /** The identifiers of a request to a provider. */
 export interface RequestIdentifiers {
-  /** By the fields of the provider. */
+  /** The identifiers to send, by the fields of the provider. */
   readonly sent: GivenIdentifiers;
   /** The names of given fields without a counterpart at the provider. */
   readonly ignored: readonly string[];

@@ -215,7 +215,7 @@ export interface ChatProvider {
    */
   stream(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedStream>;
 
-  /** For models that serve no chat. */
+  /** Serves the calls of models that serve no chat. */
   serve<Reply>(
     model: ModelEntry,
     call: OtherCall<Reply>,

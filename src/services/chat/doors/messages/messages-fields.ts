@@ -121,7 +121,7 @@ const DATE = /-\d{4}-\d{2}-\d{2}$|-\d{8}$/;
 
 export interface Betas {
   readonly forwarded: readonly string[];
-  /** As `svc.ignored` names them. */
+  /** The names of the betas without effect, as `svc.ignored` has them. */
   readonly ignored: readonly string[];
 }
 

@@ -35,7 +35,7 @@ interface PlainResponse {
 /** A response whose model can search. */
 interface SearchingResponse {
   readonly kind: "searching";
-  /** With a function in place of the tool for search. */
+  /** The call with a function in place of the tool for search. */
   readonly response: ResponsesCall;
   readonly plan: SearchPlan;
   /** Makes the call without search; null if the request forces a search. */

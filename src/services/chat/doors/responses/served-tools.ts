@@ -19,9 +19,9 @@ export interface ServedTool {
 
 /** The tools of a request. */
 export interface ServedTools {
-  /** By the names under which servers of other forms know them. */
+  /** The tools by the names under which servers of other forms know them. */
   readonly byName: ReadonlyMap<string, ServedTool>;
-  /** As chat completions have them. */
+  /** The tools as chat completions have them. */
   readonly functions: readonly Json[];
   /** The kinds of tools that are left out, each once. */
   readonly leftOut: readonly string[];

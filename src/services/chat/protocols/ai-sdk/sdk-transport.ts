@@ -14,9 +14,9 @@ import type { SdkFetch, SdkForm } from "./sdk-form.ts";
 
 /** The limits of one request. */
 export interface RequestLimits {
-  /** For a whole reply. */
+  /** The limit of a whole reply. */
   readonly limit?: TimeLimit;
-  /** For a stream. */
+  /** The signal that ends a stream. */
   readonly signal?: CancelSignal;
   readonly bytesMax: number;
 }

@@ -19,7 +19,7 @@ import type { SdkForm } from "./sdk-form.ts";
 const GEMINI_OPTIONS_NAME = "googleVertex";
 const CLAUDE_VERSION = "vertex-2023-10-16";
 
-/** By the name of the model there. */
+/** The form of a model on Vertex, by its name there. */
 export function vertexForm(now: () => number): (model: string) => SdkForm {
   const gemini = vertexGemini(now);
   const claude = vertexClaude(now);

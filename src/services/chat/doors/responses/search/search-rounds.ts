@@ -39,7 +39,7 @@ export interface PaidCall {
   readonly request_id: string;
   readonly service: "models" | "search";
   readonly cost_usd: object | number;
-  /** For a caller who asked for it. */
+  /** The receipt of the call, for a caller who asked for receipts. */
   readonly receipt?: string | null;
 }
 
