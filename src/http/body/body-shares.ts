@@ -15,11 +15,11 @@ export function isLargeBody(declared: number | null): boolean {
   return declared === null || declared > SMALL_BODY_BYTES;
 }
 
-/** Sixteen of the largest bodies, or thousands of usual ones. */
+/** Two of the largest bodies of agents, or thousands of usual bodies. */
 export const BODY_BYTES_AT_ONCE = 64 * MEBIBYTE;
 /** The bound for all bodies of a process. */
 export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
-/** Large bodies of one key in a minute: a hundred of the largest (D-563). */
+/** Large bodies of one key in a minute: a hundred chats of 4 MB, or twelve of agents (D-563). */
 export const KEY_BYTES_A_MINUTE = 400 * MEBIBYTE;
 /** Values in the large bodies of one key in a minute: each takes about a microsecond. */
 export const KEY_VALUES_A_MINUTE = 2_000_000;

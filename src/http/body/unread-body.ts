@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import { isLargeBody } from "./body-shares.ts";
 import { declaredLength } from "./read-body.ts";
 
-/** The most that is discarded for such a client: the largest body that any endpoint takes. */
+/** The most that is discarded for such a client: the largest chat without images. */
 const DRAINED_BYTES_MAX = 4 * 1024 * 1024;
 const DRAINED_MS_MAX = 1_000;
 

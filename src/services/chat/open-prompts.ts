@@ -4,7 +4,7 @@
 import { type BodyShare, BodyShares } from "../../http/body/body-shares.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** 32 of the largest. A prompt with characters beyond Latin-1 takes twice its bytes. */
+/** Four of the largest prompts. One with characters beyond Latin-1 takes twice its bytes. */
 export const PROMPT_BYTES_AT_ONCE = 128 * MEBIBYTE;
 /** All open calls of an account together take little memory with shorter prompts. */
 const SHORT_BYTES = 64 * 1024;
