@@ -418,7 +418,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return this.#adopt(await this.state());
   }
 
-  /** The access document of this state; what is known of it is kept if it is the same version. */
+  /** The access document of this state: the one in memory if it has the same version. */
   #accessIn(state: ViewReply): Access {
     return this.#access?.version === state.wallet.version ? this.#access : this.#adopt(state);
   }

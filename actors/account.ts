@@ -17,7 +17,7 @@ export type { CallMetadata, KeyIdentity, Outcome };
 /**
  * A limit in time, besides the request window of the key. `requests` (any 60 s) and `requests_day`
  * (UTC) count each request that no such limit refuses. A `minute` (any 60 s), `tokens` (any 60 s)
- * and a `day` (UTC) count admitted calls only; what a settlement gives back can be used again.
+ * and a `day` (UTC) count admitted calls only; money that a settlement returns can be used again.
  */
 export interface Limit {
   /** The name of the count. It is part of the Redis key: an account has one count for each name. */

@@ -1,5 +1,5 @@
-// Measures what each part of a customer's control adds to a call that uses it, against calls of the
-// same rounds that use none. A new part is a row of `PARTS`.
+// Measures the time that each part of a customer's control adds to a call that uses it, against
+// calls of the same rounds that use none. A new part is a row of `PARTS`.
 
 import { STANDING_SPANS } from "../src/core/access/budgets.ts";
 import { type Caller, type CallersShape, makeCallers, type Stores } from "./farebox.ts";

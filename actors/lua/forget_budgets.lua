@@ -4,8 +4,8 @@
 --
 -- KEYS  1 bucket  then of each budget: the budgets of its account, and how often some of them were
 --       forgotten
--- ARGV  1.. of each budget, packed: its number; begin of its newest span, what it spent in it by
---         Postgres, and what it spent in the span before
+-- ARGV  1.. of each budget, packed: its number; begin of its newest span, its spending in that span
+--         by Postgres, and its spending in the span before
 -- Reply { 'ok', of each budget: '1', or '0' if calls still hold some of it, or Postgres does not
 --         have all charges }
 

@@ -19,7 +19,7 @@ export interface BucketRecord {
   readonly documents: number;
 }
 
-/** An end of free credit, and what calls hold that began after it. */
+/** An end of free credit, and the holds of calls that began after it. */
 interface HeldFreeEnd extends FreeEnd {
   readonly held: NanoUsd;
 }

@@ -1,4 +1,4 @@
-// Serves what both surfaces have at one path: the key of a request says which of them it is for.
+// Serves the endpoints that both surfaces have at one path: the key of a request names the surface.
 
 import type { Endpoint } from "../http/endpoint-info.ts";
 import type { FrameDeps } from "../http/frame.ts";

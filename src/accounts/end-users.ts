@@ -47,7 +47,7 @@ interface AskedUse {
 }
 
 /**
- * Reads the budgets that count an end user, with what they have spent. An end user who has never
+ * Reads the budgets that count an end user, with their spending. An end user who has never
  * made a call gets the same answer as one who spent nothing, so the answer does not tell whether
  * an end user exists.
  */

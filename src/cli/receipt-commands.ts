@@ -1,4 +1,4 @@
-// Checks what Farebox signed, without any store or network: `farebox receipt verify` and
+// Checks the signatures of Farebox, without any store or network: `farebox receipt verify` and
 // `farebox statement verify`.
 
 import { readFile } from "node:fs/promises";

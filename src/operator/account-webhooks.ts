@@ -1,4 +1,4 @@
-// Shows operators the webhooks of an account: their state, and what becomes of their deliveries.
+// Shows operators the webhooks of an account: their state, and the ends of their deliveries.
 
 import {
   integer,

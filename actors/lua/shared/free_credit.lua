@@ -1,7 +1,7 @@
 -- Free credit in lots, each with an end of its own (D-970). `w.free` is the sum, and `free_expires`
--- the last end. Each end before it is in `w.ends`, by time, as five packed numbers: the end; what
--- calls may use that begin after it; what such calls hold; by how much lots that came since have
--- lowered the second number; and when the second number was first counted, or 0 if it then was
+-- the last end. Each end before it is in `w.ends`, by time, as five packed numbers: the end; the
+-- credit for calls that begin after it; the holds of such calls; by how much lots that came since
+-- have lowered the second number; and when the second number was first counted, or 0 if it then was
 -- nothing (D-973). A wallet of one lot has none. Loaded after records.lua.
 
 local END, END_BYTES = '<ddddd', 40
@@ -42,9 +42,9 @@ local function free_at(w, time)
   return min(w.free, later_than(w, time) or w.free)
 end
 
--- Takes free credit for a call; gives it back if `taken` is below 0. `held` is the change of what
--- calls hold. A call takes from the lot that ends first, and only a call that began after an end
--- takes from what that end left.
+-- Takes free credit for a call; gives it back if `taken` is below 0. `held` is the change of
+-- the holds. A call takes from the lot that ends first, and only a call that began after an end
+-- takes from the credit that end left.
 local function use_free(w, admitted, taken, held)
   w.free = w.free - taken
   if w.ends == '' then return end
@@ -55,8 +55,8 @@ local function use_free(w, admitted, taken, held)
   set_ends(w, ends)
 end
 
--- Gives back what the sweep took too much. That credit was gone when a lot came meanwhile: the lot
--- lowered the ends by it, or counted its own end without it.
+-- Gives back the excess that the sweep took. That credit was gone when a lot came meanwhile: the
+-- lot lowered the ends by it, or counted its own end without it.
 local function return_late(w, admitted, returned)
   if w.ends == '' or returned <= 0 then return end
   local ends = ends_of(w)
@@ -130,7 +130,7 @@ local function known_ends(w, now, ended)
       one.later, one.lowered = most, one.lowered + one.later - most
     end
   end
-  -- Nobody knows any more what a call from before an end that is forgotten may give back.
+  -- Nobody knows any more how much a call from before a forgotten end may give back.
   if forgets and not since_is_known then w.free_since = 0 end
   return kept, most
 end

@@ -122,7 +122,7 @@ local function apply_operation(events, w, account, now, op)
   amount(w.owed + max(0, debt))
   local paid_delta, free_delta, owed_delta = 0, 0, 0
   if op.balance == 'free' then
-    -- Remove what has ended before other free credit comes, which would prolong it. That takes both
+    -- Remove ended credit before other free credit comes, which would prolong it. That takes both
     -- clocks: this server's, and that of Postgres, by which the new credit was booked.
     local ended = min(now, op.created)
     local fault = expire_free(events, w, account, ended)

@@ -30,7 +30,7 @@ export function OverviewChart({ account, today }: OverviewChartProps) {
   const options = usageQuery(account, { ...range, zone, group: "service" });
   const query = useQuery({ ...options, refetchInterval: RENEW_MS });
   const { refetch } = query;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `today` is what makes it stale
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the data ends with `today`
   useEffect(() => void refetch(), [refetch, today]);
   const aside = (
     <Link to="/$account/usage" params={{ account }}>

@@ -1,5 +1,5 @@
-// `farebox setup`: asks what an installation needs, checks each key with one call, writes the
-// configuration and the secrets, makes the first operator, and lists the steps that are left.
+// `farebox setup`: asks for the settings of an installation, checks each key with one call, writes
+// the configuration and the secrets, makes the first operator, and lists the steps that are left.
 // Nothing is written before every answer is right.
 
 import { mkdir, readFile, stat } from "node:fs/promises";

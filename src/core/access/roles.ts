@@ -5,7 +5,7 @@ export const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** True if a person with the role `has` may do what `needed` may. */
+/** True if the role `has` may do everything that the role `needed` may. */
 export function mayAct(has: Role, needed: Role): boolean {
   return ROLES.indexOf(has) >= ROLES.indexOf(needed);
 }

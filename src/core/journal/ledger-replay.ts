@@ -143,7 +143,7 @@ export class LedgerReplay {
   #count(entry: ReplayEntry): void {
     const { kind, paidDelta, freeDelta, atMs } = entry;
     const taken = -(paidDelta + freeDelta);
-    // While anything is owed nothing is available, so the balance is exactly what was added.
+    // While anything is owed nothing is available, so the balance is exactly the added amount.
     if (kind !== "free_expired") this.#due = paidDelta > 0n ? least(paidDelta, this.owed) : 0n;
     if (kind === "free_expired") {
       if (atMs < this.freeEnds.lastMs) this.#lapsing -= least(taken, this.#lapsing);

@@ -121,7 +121,7 @@ export function withCharge(ends: FreeEnds, admittedMs: number, charged: bigint):
 }
 
 /**
- * The ends after a call that was admitted at this time gave back what its sweep took too much.
+ * The ends after a call that was admitted at this time gave back the excess of its sweep.
  * That credit was gone when a lot came meanwhile: the lot lowered the ends by it, or counted its
  * own end without it.
  */

@@ -314,7 +314,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     const view = await this.#view();
     const all = spendableFor(view);
     const eligible = first.freeCreditEligible ? min(all, funds.spendable) : all;
-    // Free credit only adds, so the decision on any model bounds what is left without it.
+    // Free credit only adds, so the decision on any model bounds the money without it.
     const other = min(spendableFor({ ...view, free: ZERO }), funds.spendable);
     return (model) => (model.freeCreditEligible ? eligible : other);
   }

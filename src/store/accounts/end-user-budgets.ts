@@ -1,6 +1,6 @@
 // Sets the budgets of end users: those that each has by default, and those of single ones. Each
-// change raises the version of the access document, with which every process forgets what it knows
-// of end users.
+// change raises the version of the access document, with which every process forgets its
+// budgets of end users.
 
 import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Span } from "../../core/access/budgets.ts";
@@ -94,8 +94,8 @@ function isLive(account: number) {
 }
 
 /**
- * Sets a budget of end users. A budget that is there keeps what it has counted; one that was taken
- * away and is set again begins at zero.
+ * Sets a budget of end users. A budget that is there keeps its counts; a budget that was
+ * removed and is set again begins at zero.
  * @throws AccountClosed, NoSuchKey
  */
 export async function setEndUserBudget(

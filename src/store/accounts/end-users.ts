@@ -136,7 +136,7 @@ function isUpToDate({ own, defaults, counts }: FoundEndUser): boolean {
   });
 }
 
-/** Adds what is missing, and moves what an earlier secret's digest names to the current one. */
+/** Adds missing rows, and moves the rows under an earlier secret's digest to the current one. */
 async function begin(tx: Queries, present: FoundEndUser, endUser: string): Promise<void> {
   const { own, defaults, counts } = present;
   for (const { number, isCurrent } of own) {

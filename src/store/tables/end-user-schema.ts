@@ -1,4 +1,4 @@
-// Budgets of the end users of customers' applications, and what counts each end user.
+// Budgets of the end users of customers' applications, and the rows that count each end user.
 
 import { sql } from "drizzle-orm";
 import { check, index, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";

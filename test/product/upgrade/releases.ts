@@ -86,7 +86,7 @@ export async function farebox(
   { folder }: Release,
   { env }: Pick<Ground, "env">,
   args: readonly string[],
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
 ): Promise<any> {
   const command = [process.execPath, join(folder, "src/cli/main.ts"), ...args, "--json"];
   const child = Bun.spawn(command, {

@@ -102,7 +102,7 @@ export async function environmentOf(world: World): Promise<Record<string, string
 }
 
 /** Parses the one JSON object of an answer that must have exit code 0. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+// biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
 export function jsonOf({ code, out, err }: CliOutcome): any {
   if (code !== 0) throw new Error(`Exit code ${code}: ${err}`);
   return JSON.parse(out);

@@ -24,7 +24,7 @@ interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
   readonly body: any;
 }
 

@@ -25,7 +25,7 @@ export interface ImportLab extends AsyncDisposable {
   /** The lines of the key file without its header, as cells. */
   keyLines(): string[][];
   /** The models file, without its comments. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
   models(): any;
   /** Flushes the journal, and audits the whole installation. */
   expectClean(): Promise<void>;

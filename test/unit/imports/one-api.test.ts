@@ -36,7 +36,7 @@ test("a key whose end is no date does not end the import", () => {
 describe("one-api on SQLite", () => {
   let lab: ImportLab;
   let file: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
   let first: any;
   beforeAll(async () => {
     lab = await openImportLab();

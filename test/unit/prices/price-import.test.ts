@@ -102,12 +102,12 @@ const check = async () => resultOf(await cli("prices", "check", "c.json", ...LIS
 const importing = async (...more: readonly string[]) =>
   await cli("prices", "import", "c.json", ...LISTS, ...more);
 /** The file without its comments. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+// biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
 const written = (): any => parseLocatedJson(text()).value;
 const text = () => readFileSync(join(folder, "c.json"), "utf8");
 
 /** The output of a check, which ends with 1 if something is to change. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+// biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
 function resultOf({ code, out, err }: Awaited<ReturnType<typeof cli>>): any {
   return { code, ...JSON.parse(code === 0 ? out : err || out) };
 }

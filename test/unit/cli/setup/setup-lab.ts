@@ -73,7 +73,7 @@ export class SetupLab {
   }
 
   /** The configuration file. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which fields are there
   configuration(): any {
     return Bun.JSONC.parse(this.text("farebox.config.json"));
   }

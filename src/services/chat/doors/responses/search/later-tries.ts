@@ -15,7 +15,7 @@ export interface Waiting {
   readonly clock: Pick<Clock, "after">;
   /** Aborted when nobody waits for the response any more. */
   readonly signal: AbortSignal;
-  /** Called after each wait; throws what forbids the call by now. */
+  /** Called after each wait; throws the refusal if the call is forbidden by now. */
   readonly again: () => void;
 }
 

@@ -356,7 +356,7 @@ export class SearchRounds {
     return searches;
   }
 
-  /** Throws what forbids a search by now. */
+  /** Throws the refusal if a search is forbidden by now. */
   #checkSearch(): void {
     this.#checkTime();
     const refusal = this.#refusalNow();
