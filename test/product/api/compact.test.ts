@@ -146,7 +146,7 @@ test("a caller who leaves is charged once the provider has accepted the request"
 });
 
 for (const model of ["own-test", "auto"]) {
-  test(`an application shortens by '${model}', and learns what is left`, async () => {
+  test(`an application shortens by '${model}', and learns the balance`, async () => {
     const account = await api.account({ surface: "application", plan: "max", paid: "5" });
     own.queue(jsonReply(whole));
     const response = await api.postTo(`/api${PATH}`, account, { model, input });

@@ -305,7 +305,7 @@ function written(rows: readonly (readonly string[])[]): string {
   return [line(head), rule, ...others.map(line)].join("\n");
 }
 
-describe("the table of docs/providers.md says what becomes of each part of a request", () => {
+describe("the table of docs/providers.md names the fate of each part of a request", () => {
   const page = readFileSync(join(PROJECT, "docs/providers.md"), "utf8");
 
   test.each(Object.keys(DOORS))("at the door for %s", async (name) => {

@@ -147,7 +147,7 @@ async function readUntil(
   return text;
 }
 
-describe("a stream holds nothing and costs what was sent, wherever", () => {
+describe("a stream holds nothing and costs the sent text, wherever", () => {
   for (const way of DOOR_WAYS) {
     const { body: events, headers = {} } = way.wire.stream(answerOf(way));
     const body = way.body({ stream: true, maxTokens: 100 });

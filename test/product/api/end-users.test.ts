@@ -160,7 +160,7 @@ describe("a call names its end user", () => {
 });
 
 describe("a refusal by a budget of an end user", () => {
-  test("says what binds, what is left and when it renews, and never the id", async () => {
+  test("names the binding budget, its rest and its renewal, and never the id", async () => {
     const account = await limited("/v1");
     const body = { ...BODIES.completions, user: ID };
     const reply = await api.postTo("/v1/chat/completions", account, body);
@@ -206,7 +206,7 @@ describe("GET /v1/end-user", () => {
     return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
   };
 
-  test("shows what an end user has spent, and nothing of one that was never named", async () => {
+  test("shows the spending of an end user, and nothing of one that was never named", async () => {
     const account = await mail.api.account({ paid: "60" });
     await giveBudget(mail.api, account, { usd: "3" });
     await giveBudget(mail.api, account, { usd: "9", id: ID, span: "month" });

@@ -125,7 +125,7 @@ async function spent(account: TestAccount): Promise<bigint> {
 
 for (const stream of [false, true]) {
   describe(stream ? "a stream" : "a whole reply", () => {
-    test("has images and PDFs in order, and costs what the provider counts", async () => {
+    test("has images and PDFs in order, and costs the count of the provider", async () => {
       const account = await api.account(PAYING);
       upstream.caller = account;
       const [png, pdf] = [pngUrl(1_000, 1_000, 5_000), pdfUrl(3_000)];
@@ -268,7 +268,7 @@ test("100 images of 8192 x 8192 hold the most that each can be, up to the contex
   expect(await spent(account)).toBeLessThanOrEqual(held);
 });
 
-test("a balance that is too small for the images is refused with what would fit", async () => {
+test("a balance that is too small for the images is refused with a number that fits", async () => {
   const account = await api.account({ ...PAYING, paid: "0.005" });
   const response = await api.post(account, asking([image(pngUrl(1_000, 1_000))]));
   expect(response.status).toBe(402);

@@ -143,7 +143,7 @@ describe("a chat with x-svc-max-cost-usd", () => {
     expect((await api.view(account)).monthSpent <= 1_000_000n).toBe(true);
   });
 
-  test("without an output limit of its own is held for what fits the cap", async () => {
+  test("without an output limit of its own is held for the output that fits the cap", async () => {
     const account = await api.account({ paid: "5" });
     const holds = watchHolds(account);
     await capped(account, "0.001");

@@ -118,7 +118,7 @@ describe.each([
     expect(priced).toHaveLength(tools.length - free.length);
   });
 
-  test("pays for a search what the API asks for, and is told so", async () => {
+  test("pays the price of the API for a search, and is told so", async () => {
     const client = await using(connect(account));
     const result = await client.call("search", { query: "fares" });
     expect(result.isError).toBeUndefined();

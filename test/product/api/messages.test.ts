@@ -79,7 +79,7 @@ const BETAS =
   "claude-code-20250219,interleaved-thinking-2025-05-14,server-side-fallback-2026-07-01";
 
 describe("a server of the same form", () => {
-  test("gets the body as it was sent, apart from what the operator decides", async () => {
+  test("gets the body as it was sent, apart from the operator's fields", async () => {
     own.queue(ownWhole());
     const body = agentBody();
     const given = { ...body, stream: false, unheard_of: 1 };
@@ -185,7 +185,7 @@ describe("a server of the same form", () => {
 });
 
 describe("a server of chat completions", () => {
-  test("gets the conversation in its own form; the caller learns what has no effect", async () => {
+  test("gets the conversation in its form; the caller learns of fields without effect", async () => {
     chat.queue(chatWhole({ content: "42" }));
     const response = await world.post(account, agentBody({ model: "chat-test" }));
     expect(chat.requests.at(-1)?.body).toMatchObject({

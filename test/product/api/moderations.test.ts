@@ -125,7 +125,7 @@ test("each counts in the window of the key, and is refused when that is full", a
   expect(statuses).toEqual([...Array(20).fill(200), 429]);
 });
 
-test("without a provider that has them the answer is 404 and says what there is", async () => {
+test("without a provider that has them the answer is 404 and names the models there", async () => {
   catalogue = WITHOUT;
   const response = await api.postTo(PATH, await api.account(), { input: "A fare" });
   expect(response.status).toBe(404);

@@ -171,7 +171,7 @@ describe("a quote", () => {
   });
 });
 
-describe("what binds", () => {
+describe("the binding limit", () => {
   test("is the balance, with the output limit that fits, as the call itself says", async () => {
     const account = await api.account({ free: "0.001" });
     const body = chatBody({ max_tokens: 5_000 });

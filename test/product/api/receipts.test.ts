@@ -64,7 +64,7 @@ async function claimsBy(jws: string): Promise<ReceiptClaims> {
 }
 
 describe("a receipt", () => {
-  test("says in decimal strings what the call held, cost and left, and is verified", async () => {
+  test("has hold, cost and balance of the call in decimal strings, and is verified", async () => {
     const account = await api.account({ paid: "5" });
     const svc = await chatted(account, { max_tokens: 100 });
     const { jws, claims } = await receiptOf(account, svc.request_id);

@@ -41,7 +41,7 @@ for (const model of ["own-test", "chat-test"] as const) {
       ? [own, ownStream(ownEvents().slice(0, 8))]
       : [chat, startOf(chatStream([{ content: "I " }, { content: "look." }]))];
 
-  test(`a caller who leaves ${model} after text pays for what was streamed`, async () => {
+  test(`a caller who leaves ${model} after text pays for the streamed text`, async () => {
     const account = await api.account({ paid: "5" });
     server.queue({ ...started, end: "hang" });
     const response = await world.post(account, { model, input: CANARY, stream: true });

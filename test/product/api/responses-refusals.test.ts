@@ -44,7 +44,7 @@ async function refusal(more: object, status = 400): Promise<ErrorBody["error"]> 
 
 const KEPT = "refers to data that only the provider keeps, and is not supported";
 
-describe("what only a provider keeps is refused by name:", () => {
+describe("a field for state that only a provider keeps is refused by name:", () => {
   const image = { type: "input_image", image_url: "https://example.com/a.png", file_id: "file-1" };
   const file = { type: "input_file", file_id: "file-1", file_data: "" };
   const content = (part: object) => ({ input: [{ role: "user", content: [part] }] });

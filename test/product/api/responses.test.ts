@@ -115,7 +115,7 @@ function finalOf(events: readonly ReadEvent[]): ReplyJson {
 }
 
 describe("a server of the same form", () => {
-  test("gets the body as it was sent, apart from what the operator decides", async () => {
+  test("gets the body as it was sent, apart from the operator's fields", async () => {
     own.queue(ownWhole([OWN_MESSAGE]));
     const body = agentBody({ metadata: { run: "1" }, user: "canary", stream: false });
     const { svc } = await reply(await world.post(account, body));
@@ -253,7 +253,7 @@ describe("a server of the same form", () => {
 });
 
 describe("a server of chat completions", () => {
-  test("gets the conversation in its own form; the caller learns what has no effect", async () => {
+  test("gets the conversation in its form; the caller learns of fields without effect", async () => {
     chat.queue(chatWhole({ content: "42" }));
     const response = await world.post(
       account,

@@ -70,7 +70,7 @@ describe("embeddings", () => {
     ["tokens", [32, 21057], 1],
     ["arrays of tokens", [[32, 21057], [32]], 2],
   ] as const) {
-    test(`${name} reach the server as they are, and cost what it counts`, async () => {
+    test(`${name} reach the server as they are, and cost its count`, async () => {
       server.queue(vectorsOf([...Array(count).keys()], usage(2)));
       const reply = await ask(EMBEDDINGS, embed({ input }));
       expect(lastBody(server)).toEqual({ model: "vectors-upstream", input });
@@ -342,7 +342,7 @@ describe("ranks", () => {
     expect(JSON.stringify(reply)).not.toContain("upstream");
   });
 
-  test("by the search: what Cohere bills, with its address and key", async () => {
+  test("by the search: the bill of Cohere, with its address and key", async () => {
     const own = await api.account({ paid: "5" });
     cohere.queue(ranksOf([[1, 0.9]], { meta: { billed_units: { search_units: 1 } } }));
     const reply = await ask(RERANK, rank({ model: "cohere-ranks", top_n: 1 }), own);
@@ -457,7 +457,7 @@ describe("models", () => {
     }
   });
 
-  test("both doors stand in the Application API, which says what is left", async () => {
+  test("both doors stand in the Application API, which names the balance", async () => {
     const own = await api.account({ surface: "application", plan: "max", paid: "5" });
     server.queue(vectorsOf([0], usage(2)), ranksOf([[0, 0.9]], { usage: { total_tokens: 9 } }));
     const vectors = await ask("/api/v1/embeddings", embed({}), own);

@@ -348,7 +348,7 @@ describe("a turn that ends with a function of the caller", () => {
   });
 });
 
-describe("what fails is not charged:", () => {
+describe("a failed call is not charged:", () => {
   for (const { form, asked, name } of WAYS) {
     test(`a search that no server answers, of which the model is told (${name})`, async () => {
       const account = await payer();

@@ -10,7 +10,7 @@ import { sharedStage } from "../../support/product/browser-stage.ts";
 const { canRun, ...stage } = await sharedStage();
 
 describe.skipIf(!canRun)("the end users of an account", () => {
-  test("get budgets on the page, which shows what one has spent", async () => {
+  test("get budgets on the page, which shows the spending of one", async () => {
     const { visitor: ada, account } = await stage.person("ada@example.com");
     const { administration } = stage.running.product.operator;
     const { key } = await createKey(administration, account, {

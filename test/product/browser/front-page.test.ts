@@ -22,7 +22,7 @@ async function apply(input: string, brand: object): Promise<void> {
 }
 
 describe.skipIf(!canRun)("a visitor", () => {
-  test("sees what is sold in light, dark and on a phone, and signs up", async () => {
+  test("sees the offer in light, dark and on a phone, and signs up", async () => {
     const { visitor: signedUp } = await stage.person("ada@example.com");
     await using _ = signedUp;
     await using visitor = await stage.visitor();

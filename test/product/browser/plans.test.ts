@@ -28,7 +28,7 @@ async function order(plan: string, action: string): Promise<void> {
 }
 
 describe.skipIf(!canRun)("the page of a plan", () => {
-  test("is of application accounts alone, and says what an order needs", async () => {
+  test("is of application accounts alone, and names the needs of an order", async () => {
     await ada.go(`${gateway}/overview`);
     await ada.settled();
     const link = ada.page.locator("aside").getByRole("link", { name: "Plan", exact: true });

@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { KINDS, runChaos } from "./kinds.ts";
 
-test("a run spends what was charged, wherever a process is killed amid its calls", async () => {
+test("the spending of a run is its charges, wherever a process is killed amid calls", async () => {
   await runChaos("runs", KINDS.runs.quick);
 }, 600_000);

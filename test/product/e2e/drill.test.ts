@@ -260,7 +260,7 @@ async function expectLeftNothing(id: string): Promise<void> {
   expect([balances.paid, balances.heldPaid]).toEqual([usd("0"), usd("0")]);
 }
 
-test("without a yes nothing is done, and a dry run says what would be", async () => {
+test("without a yes nothing is done, and a dry run lists the steps", async () => {
   const before = await countAccounts();
   const url = addresses[0] ?? "";
   const unsaid = await cli("drill", "--url", url);

@@ -17,7 +17,7 @@ const LEFT = usd("4.998976");
 /** Holds are swept once their lease has ended; a busy machine takes longer. */
 const SWEPT_MS = LEASE_MS + 120_000;
 
-test("kill -9 between two rounds charges what was found, and frees the rest", async () => {
+test("kill -9 between two rounds charges the searches so far, and frees the rest", async () => {
   await using server = await startWireServer();
   await using finder = startFakeSearch("searxng");
   await using product = await startProduct({

@@ -81,7 +81,7 @@ async function spawnProcess(of: World, { row, keyId }: TestAccount, redisUrl: st
 
 for (const isLeaseOver of [false, true]) {
   const when = isLeaseOver ? "after its lease" : "before its lease ends";
-  test(`calls that ended without Redis cost what they said, after a kill -9: ${when}`, async () => {
+  test(`calls that ended without Redis cost their amount, after a kill -9: ${when}`, async () => {
     await using store = await startPrivateRedis();
     await using own = await openWorld({ redisUrl: store.url });
     own.redis.on("error", () => {});

@@ -25,7 +25,7 @@ async function startAgain(store: PrivateRedis, redis: RedisClient): Promise<void
 }
 
 for (const [where, cutAt] of Object.entries(CUTS)) {
-  test(`what is charged after a start from a file cut ${where} of a script is kept`, async () => {
+  test(`a charge after a start from a file cut ${where} of a script is kept`, async () => {
     await using store = await startPrivateRedis({ repair: false });
     await using world = await openWorld({ redisUrl: store.url });
     world.redis.on("error", () => {});

@@ -106,7 +106,7 @@ test("a mail reports free credit once, seven days before it ends, if some is lef
   expect(await mailsTo(spent, 84 * DAY_MS)).toEqual([]);
 });
 
-test("a mail reports each lot of free credit that ends, with what is left of it", async () => {
+test("a mail reports each lot of free credit that ends, with the rest of it", async () => {
   const email = "lots@example.test";
   const account = await openAccount(world, { email });
   await spend(account, "3", true);

@@ -279,7 +279,7 @@ test("a rule of one key leaves the others alone", async () => {
   expect(await verdict(account, usd("0.1"))).toBe("admitted");
 });
 
-test("what a key spent before its rule, or while nobody checked, is no breach", async () => {
+test("spending of a key before its rule, or while nobody checked, is no breach", async () => {
   const account = await openAccount(world, { paid: "100" });
   await database.sql`UPDATE keys SET created_at = now() - interval '1 day'
     WHERE id = ${account.keyId}`;

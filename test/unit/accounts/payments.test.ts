@@ -212,7 +212,7 @@ describe("a dispute", () => {
     expect(await refusalCode(dispute(id, "open"))).toBe("wrong_state");
   });
 
-  test("lost keeps what was refunded and lost away, and at most the credit", async () => {
+  test("lost keeps refunded and lost money away, and at most the credit", async () => {
     const account = await books.account();
     const { id } = await pay(account, "20");
     const partly = { state: "open", amount: usd("8"), actor: "stripe" } as const;

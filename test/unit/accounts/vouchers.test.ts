@@ -130,7 +130,7 @@ test("credit of a voucher is no payment: the tier stays", async () => {
   );
 });
 
-test("a code has 120 random bits, and what a person types leads to its digest", () => {
+test("a code has 120 random bits, and its digest is found from the typed code", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 15, maxLength: 15 }), (bytes) => {
       const code = newVoucherCode(() => bytes);

@@ -60,7 +60,7 @@ async function epochs(account: TestAccount): Promise<readonly number[]> {
   return [(await bucketRecordOf(world, account)).epoch, Number(cursor?.epoch)];
 }
 
-test("what is spent after one process rebuilt a bucket outlasts the other's recovery", async () => {
+test("spending after one process rebuilt a bucket outlasts the other's recovery", async () => {
   await using first = await second();
   await using other = await second();
   const account = await openAccount(world, { paid: "10" });

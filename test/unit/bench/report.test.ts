@@ -59,7 +59,7 @@ test("the delay of a mixed load is compared with the bare proxy's in the same ro
   expect(valueIn("mixed load: p99 of a chat")).toBe(12);
 });
 
-test("an aim is missed by what is over its bound, and by what was not measured", () => {
+test("an aim is missed by a figure over its bound, and by a figure that was not measured", () => {
   expect(aimsOf(RUN).filter((aim) => !isMet(aim))).toEqual([]);
   const slow = { ...RUN, mix: { ...MIX, rounds: { bare: [times(10)], farebox: [times(51)] } } };
   expect(aimsOf(slow).filter((aim) => !isMet(aim))).toHaveLength(2);

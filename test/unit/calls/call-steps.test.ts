@@ -206,7 +206,7 @@ test("a chat reports its charge, even if its hold had ended", async () => {
   expect(charged).toBe(OTHERWISE.charged);
 });
 
-test("a reply that says what is left says it after the settlement", async () => {
+test("a reply that names the balance names it after the settlement", async () => {
   const call = callOf(await openAccount(world, { paid: "1" }), "req_left");
   const deps = { ...chatDeps, accounts: settledTo({}) };
   const write = (_: unknown, { left }: Settlement) => (left === null ? "?" : toDecimal(left));

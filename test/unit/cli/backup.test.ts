@@ -205,7 +205,7 @@ test("of backups into one folder at the same time, only one is made", async () =
   expect((await cli("backup", "check", folder)).code).toBe(0);
 });
 
-test("without a folder, a restore names what only Redis still knows", async () => {
+test("without a folder, a restore names the records that only Redis has", async () => {
   const account = await payer();
   await account.actor.state();
   const { sql } = lab.world.database;

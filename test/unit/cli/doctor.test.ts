@@ -50,7 +50,7 @@ function catalogueFile(baseUrl: string, others: object = {}): string {
   return path;
 }
 
-test("a sound installation has nothing to mend, and lists what is not configured", async () => {
+test("a sound installation has nothing to mend, and lists the parts without settings", async () => {
   const { code, findings, problems } = await examine();
   expect(problems).toEqual([]);
   expect(code).toBe(0);

@@ -52,7 +52,7 @@ test("key rename refuses a key that is revoked, and the name stays", async () =>
   expect(keys[0].name).toBe("before");
 });
 
-test("account budget and key budget set what a call may spend in a span", async () => {
+test("account budget and key budget bound the spending of calls in a span", async () => {
   const account = await openAccount(world, { paid: "50" });
   const { row, keyId } = account;
   await (await hold(account, usd("0.5"))).settle(usd("0.5"), DONE);

@@ -9,7 +9,7 @@ const folders = sharedFolder("provider-away");
 const world = await shared(openWorld());
 const cli = await cliOf(world);
 
-test("a restore that cannot reach the provider lists what is lost, and can be ended", async () => {
+test("a restore that cannot reach the provider lists the losses, and can be ended", async () => {
   const { row } = await openAccountAlone(world);
   const folder = join(folders, "whole");
   expect((await cli("backup", folder)).code).toBe(0);
@@ -29,7 +29,7 @@ test("a restore that cannot reach the provider lists what is lost, and can be en
   expect(jsonOf(await cli("restore", "--yes", "--json"))).toMatchObject({ ok: true, problems: [] });
 });
 
-test("a restore that is ended while it calls the provider has listed what is lost", async () => {
+test("a restore that is ended while it calls the provider has listed the losses", async () => {
   const asked = Promise.withResolvers<void>();
   await using provider = Bun.serve({
     hostname: "127.0.0.1",

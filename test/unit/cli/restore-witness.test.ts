@@ -69,7 +69,7 @@ test("a backup names the buckets that wait and are not in it", async () => {
   expect(jsonOf(await cli("restore", "--yes", "--json"))).toMatchObject({ ok: true });
 });
 
-test("a restore into a new database names what only Redis still knows", async () => {
+test("a restore into a new database names the records that only Redis has", async () => {
   const [account, quiet] = [await openUsed(), await openUsed()];
   const folder = join(folders, "whole");
   expect((await cli("backup", folder)).code).toBe(0);

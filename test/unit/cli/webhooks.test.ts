@@ -11,7 +11,7 @@ const world = await shared(openWorld());
 const cli = await cliOf(world);
 const also = async () => {};
 
-test("an operator lists webhooks with what waits, ends one, and gives it back", async () => {
+test("an operator lists webhooks with waiting events, ends one, and gives it back", async () => {
   expect((await cli("webhook", "list")).out).toBe("There are no webhooks.\n");
   const account = await openAccount(world);
   const url = "https://hooks.example/secret-path";

@@ -110,7 +110,7 @@ async function busyAccount(): Promise<TestAccount> {
   return account;
 }
 
-test("its usage adds up to the ledger's charges, with its credits to what was paid", async () => {
+test("its usage adds up to the ledger's charges, with its credits to the payments", async () => {
   const account = await busyAccount();
   const rows = await rowsOf(account);
   const { all, paid } = await charged(account);

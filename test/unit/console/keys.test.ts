@@ -252,7 +252,7 @@ describe("the limits of a key", () => {
     expect(body.keys[0]).toMatchObject({ models: null, ends_at: null, disabled_at: null });
   });
 
-  test("are in the activity, with the name of the key and what changed", async () => {
+  test("are in the activity, with the name of the key and the changed fields", async () => {
     const account = await world.account();
     await world.post("admin", limitsOf(account), { disabled: true, models: ["swift-*"] });
     const { sql } = world.api.parts.stores.database;

@@ -47,7 +47,7 @@ describe("an amount in a language", () => {
     expect(shown.map((text) => text.replace("\u2212$", "\u2212"))).toEqual([...texts]);
   });
 
-  test("has its faint digits before what the language writes last", () => {
+  test("has its faint digits before the sign that the language writes last", () => {
     setLanguage("de");
     expect(moneyParts("2.123456789")).toEqual({
       sign: "",

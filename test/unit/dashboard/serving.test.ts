@@ -272,7 +272,7 @@ describe("files", () => {
   });
 });
 
-test("without a build or a console the address says what is missing", async () => {
+test("without a build or a console the address names the missing part", async () => {
   const response = await appAlone({ dashboard: () => null }).get("/dashboard");
   expect(response.status).toBe(503);
   expect(await response.text()).toContain("SESSION_SECRET and CONSOLE_URL");

@@ -233,7 +233,7 @@ describe("an operator without a second factor", () => {
     ]);
   });
 
-  test("keeps what the link allows when the password is changed", async () => {
+  test("keeps the rights of the link when the password is changed", async () => {
     const email = await operator();
     const { visitor } = await enter(email, "an operator's link");
     expect((await PASSWORD_CHANGE(visitor)).status).toBe(200);

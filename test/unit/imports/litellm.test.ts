@@ -26,7 +26,7 @@ function run(...more: readonly string[]) {
   return lab.cli("import", "litellm", "--from", url, "--out", lab.folder, "--json", ...more);
 }
 
-test("what is left of a budget without a period is the balance, without free credit", async () => {
+test("the rest of a budget without a period is the balance, without free credit", async () => {
   const accounts = await lab.accounts();
   expect(accounts["Ünïcode ☂ GmbH"]).toMatchObject({ paid: "87.700000001", free: "0" });
   expect(accounts.ada).toMatchObject({ paid: "0.3", email: "Ada@example.com" });

@@ -36,7 +36,7 @@ async function paid(from: PaymentLab, card: string = CARDS.ok) {
   return { account, id, intent: topUp.intent };
 }
 
-test("the page asks for address and tax id, and what is paid there has an invoice", async () => {
+test("the page asks for address and tax id, and a payment there has an invoice", async () => {
   requests.length = 0;
   const { intent } = await paid(lab);
   const page = requests.find(({ method, path }) => `${method} ${path}` === CREATE);

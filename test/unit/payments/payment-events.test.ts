@@ -40,7 +40,7 @@ test("a top-up that is paid gives one event of it and one of its payment", async
   expect(JSON.stringify(events)).not.toMatch(/@|4242|holder/);
 });
 
-test("a refund and a dispute give an event for each change, with what is taken back", async () => {
+test("a refund and a dispute give an event for each change, with the amount taken", async () => {
   const account = await receiving(["payment.refunded", "payment.disputed"]);
   const id = await pay(world, account, usd("20"));
   const terms = { actor: "operator", reason: "test", reference: null };

@@ -23,7 +23,7 @@ function pricesOf(list: PriceList, row = 0): Partial<Record<Part, string>> {
   return Object.fromEntries(parts.map(([part, one]) => [part, decimalPerMillion(one)]));
 }
 
-test("a price of a list has the digits of its number, without what a float added", () => {
+test("a price of a list has the digits of its number, and none that a float added", () => {
   expect(perToken(1e-7)).toBe("0.1");
   expect(perToken(2.5e-8)).toBe("0.025");
   expect(perToken(1.8000000000000001e-6)).toBe("1.8");
@@ -36,7 +36,7 @@ test("a price of a list has the digits of its number, without what a float added
   expect(decimalPerThousand(feePrice(0.035, "search", 1))).toBe("35");
 });
 
-test("what is finer than the configuration can say is rounded up", () => {
+test("a price finer than the configuration can say is rounded up", () => {
   expect(perToken(2.857142857142857e-7)).toBe("0.285715");
   expect(perMillion(1e-9)).toBe("0.000001");
 });
@@ -213,7 +213,7 @@ test("the installed packages have prices of every provider that they are read fo
   }
 });
 
-test("a file that is no price list is refused by line or by what is known", () => {
+test("a file that is no price list is refused by line or by its known parts", () => {
   const read = (text: string) => () => readFileList(text, "f.json", NOW_MS);
   expect(read("{")).toThrow(/f\.json line 1: it is not JSON/);
   expect(read('{\n"a": NaN}')).toThrow(/f\.json line 2: it is not JSON/);

@@ -65,7 +65,7 @@ test("a gateway that checks the balance and charges after the answer is found ou
   ]);
 });
 
-test("a gateway that forgets at a kill what it had answered is found out", async () => {
+test("a gateway that forgets its answers at a kill is found out", async () => {
   await using server = startModelServer();
   await using gateway = startGateway(server.baseUrl, "holds");
   const kill = async () => gateway.forget();

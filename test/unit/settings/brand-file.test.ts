@@ -69,7 +69,7 @@ test("every field is read", () => {
   ]);
 });
 
-test("what is wrong is refused with its line, its field and the reason", () => {
+test("a fault is refused with its line, its field and the reason", () => {
   const name = "Acme";
   for (const [brand, words] of [
     [{}, "brand.name is missing"],

@@ -163,7 +163,7 @@ test("Cohere serves ranks", () => {
   expect(parseCatalogue(file, ENV).models.get("m1")?.serves).toBe("rerank");
 });
 
-test("a model serves what its file says; auto has no rules for one that serves no chat", () => {
+test("a model serves its file's services; auto has no rules for one that serves no chat", () => {
   const file = GOOD.replace('"id": "m1",', '"id": "m1", "serves": "embedding",');
   expect(parseCatalogue(file, ENV).models.get("m1")?.serves).toBe("embedding");
   const auto = '"auto": { "models": { "m1": {} } }';

@@ -211,7 +211,7 @@ describe("a model that gives images", () => {
   });
 });
 
-test("a change of what a model takes is a line in words", () => {
+test("a change of the media of a model is a line in words", () => {
   const changes = (from: object, to: object) =>
     configurationChanges("new", ENV)(
       { version: 1, text: textOf({ fields: from }) },

@@ -99,7 +99,7 @@ describe("price rows", () => {
     });
   });
 
-  test("say what a route costs in the same form", () => {
+  test("name the price of a route in the same form", () => {
     const text = fileWith({ prices: [FIRST] }, { buying_prices: [FIRST, FLEX] });
     expect(modelOf(text)?.routes[0]?.buying?.rows.map(({ input }) => input)).toEqual([
       perMillion("4"),
@@ -176,11 +176,11 @@ describe("a change of prices in words", () => {
     ]);
   });
 
-  test("is nothing where rows say what bands said", () => {
+  test("is nothing where rows have the prices of bands", () => {
     expect(changes(before, fileWith({ prices: [FIRST] }))).toEqual([]);
   });
 
-  test("names what a route costs", () => {
+  test("names the price of a route", () => {
     const after = fileWith({ pricing: [FIRST] }, { buying_prices: [FIRST, FLEX] });
     expect(changes(before, after)).toEqual([
       "model m: by main/m-1 -> by main/m-1 at $4 in, $20 out; tier flex: $2 in, $10 out",

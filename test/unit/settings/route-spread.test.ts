@@ -55,7 +55,7 @@ test("a spread, weights, the life of a cache and headers of sessions are read", 
   expect(catalogue.sessionHeaders).toEqual(["X-Session-Id"]);
 });
 
-test("a configuration without a spread means what it meant", () => {
+test("a configuration without a spread keeps its meaning", () => {
   const plain = parse(textOf({}));
   const named = parse(textOf({ spread: "order" }));
   expect(plain.models.get("m")).toEqual(named.models.get("m"));

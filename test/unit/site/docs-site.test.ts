@@ -92,7 +92,7 @@ describe.each(Object.entries(BRANDS))("the documentation %s", (_, brand) => {
 describe("a page", () => {
   const app = site(DEFAULT_BRAND);
 
-  test("has a title, a description, its address and what is on it", async () => {
+  test("has a title, a description, its address and its text", async () => {
     const html = await read(app, "/docs/money");
     expect(html).toContain("<title>Money - Farebox</title>");
     expect(html).toMatch(/<meta name="description" content="For whoever works on Farebox/);
@@ -159,7 +159,7 @@ test("a page that the list does not have is for operators", () => {
   expect(entries.map(({ slug }) => slug)).not.toContain("readme");
 });
 
-describe("what only operators need", () => {
+describe("the part for operators alone", () => {
   const PAGE = `# A
 
 <!-- for operators -->

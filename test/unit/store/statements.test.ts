@@ -130,7 +130,7 @@ test("a transaction with a statement that cannot be sent is rolled back", async 
   expect([...(await say(database, "after"))]).toEqual([{ word: "after" }]);
 });
 
-test("a pool that closes first answers what waits for a connection", async () => {
+test("a pool that closes first answers the statements that wait for a connection", async () => {
   const database = openDatabase(url, { connectionsMax: 1 });
   const working = database.sql.begin((tx) => tx`SELECT pg_sleep(0.1)`);
   const words = ["one", "two", "three"];

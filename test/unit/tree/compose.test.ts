@@ -266,7 +266,7 @@ describe("the Redis of the compose file", () => {
 describe("the units of systemd", () => {
   const units = ["farebox-api@.service", "farebox-worker.service"];
 
-  test("let only their user read what they write", () => {
+  test("write files that only their user can read", () => {
     for (const unit of units) {
       const lines = read(join("deploy/systemd", unit)).split("\n");
       expect(lines).toContain("UMask=0077");

@@ -292,7 +292,7 @@ describe("a request to a server", () => {
   });
 });
 
-describe("what is remembered of servers", () => {
+describe("the remembered health of servers", () => {
   const askOthers = async (
     outcome: (asked: Asked) => Promise<string>,
     count: number,

@@ -59,7 +59,7 @@ test("a hold with a live lease is left alone, and a second sweep finds nothing",
   expect((await sweep()).expired).toBe(0);
 });
 
-test("an owner that comes back after the sweep pays what it still owes, once", async () => {
+test("an owner that comes back after the sweep pays its debt, once", async () => {
   const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("5"), { freeEligible: false });
   open.checkpoint(usd("1"));

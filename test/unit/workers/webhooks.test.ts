@@ -349,7 +349,7 @@ test("a receiver that answers 410 is disabled at once, and its holder gets one m
   expect(receiver.got).toHaveLength(2);
 });
 
-test("a replay sends what happened while we had a receiver disabled", async () => {
+test("a replay sends the events of the time when we had a receiver disabled", async () => {
   const receiver = startReceiver();
   receiver.answer = () => new Response(null, { status: 410 });
   const { account, hook } = await waiting(receiver.url);
@@ -462,7 +462,7 @@ test("a worker that dies before its record leaves the event to another worker", 
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 2 }]);
 });
 
-test("a worker that lost its claim does not undo what another recorded", async () => {
+test("a worker that lost its claim does not undo the record of another", async () => {
   const receiver = startReceiver();
   await waiting(receiver.url);
   const gate = Promise.withResolvers<Response>();
@@ -518,7 +518,7 @@ test("the test button sends a signed event, at most ten a minute", async () => {
   expect(receiver.got[0]?.json).toMatchObject({ type: TEST_EVENT, data: { webhook: id } });
 });
 
-test("a disabled receiver gets nothing; once enabled, what it missed is replayed", async () => {
+test("a disabled receiver gets nothing; once enabled, its missed events are replayed", async () => {
   const receiver = startReceiver();
   receiver.answer = () => new Response(null, { status: 410 });
   const { account, hook } = await waiting(receiver.url);
@@ -587,7 +587,7 @@ test("a new address gets the events that wait at once", async () => {
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
-test("what ended long ago is deleted; a key stays, so no event is sent twice", async () => {
+test("old ended deliveries are deleted; a key stays, so no event is sent twice", async () => {
   const receiver = startReceiver();
   const { account, hook } = await waiting(receiver.url);
   await testReceiver(webhooksOf(world), { account: account.row, id: hook.id, also });

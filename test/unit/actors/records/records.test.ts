@@ -151,7 +151,7 @@ const STATE = {
   },
 } as const;
 
-test("what a key spends, and each second of its window, is read as it was written", async () => {
+test("spending of a key, and each second of its window, is read as it was written", async () => {
   const names: Record<string, string> = { ...STATE.counts, ...STATE.amounts };
   const window = fc.tuple(count, count, count, slots);
   await fc.assert(

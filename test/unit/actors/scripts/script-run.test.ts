@@ -70,7 +70,7 @@ function readReply(raw: unknown): string {
 
 const FINE: Reply = Buffer.from("fine");
 
-test("a run answers what its script replies, and is timed", async () => {
+test("a run returns the reply of its script, and is timed", async () => {
   const { result, sent, timed } = play((waiting) => waiting.resolve(FINE));
   expect(await result).toBe("fine");
   expect(sent).toHaveLength(1);

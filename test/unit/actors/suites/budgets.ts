@@ -98,7 +98,7 @@ export const budgetSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, usd("600"))).toBe("insufficient_credits");
     });
 
-    test("a refusal says which span, what is left, and when it renews", async () => {
+    test("a refusal names the span, its rest and its renewal", async () => {
       clock.set("2031-03-18T22:30:00.000Z");
       const mine = await account({ keyBudgets: { "5h": "1", day: "2", week: "3", total: "4" } });
       await (await hold(mine, usd("1"))).settle(usd("0.75"), DONE);
@@ -178,7 +178,7 @@ export const budgetSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("and what the span has no room for is written off", async () => {
+    test("and an excess over the span is written off", async () => {
       clock.set("2031-04-03T10:00:00.000Z");
       const mine = await account({ keyBudgets: { day: "3" } });
       const lost = await hold(mine, usd("2"), { stream: true });

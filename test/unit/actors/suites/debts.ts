@@ -148,7 +148,7 @@ export const debtSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("a debt outlives an eviction, and a rebuild pays it from what calls held", async () => {
+    test("a debt outlives an eviction, and a rebuild pays it from the holds of calls", async () => {
       const mine = await account("10");
       const open1 = await hold(mine, usd("10"));
       await operate(world, mine, "reversal", "-4");

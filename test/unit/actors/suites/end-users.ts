@@ -162,7 +162,7 @@ export const endUserSuite = (open: WorldFactory): void =>
       expect(await verdict(elsewhere, "50")).toBe("admitted");
     });
 
-    test("a refusal says which span, what is left and when it renews, and no id", async () => {
+    test("a refusal names the span, its rest and its renewal, and no id", async () => {
       clock.set("2031-03-18T22:30:00.000Z");
       const mine = await account();
       await set(mine, "month", "1");

@@ -97,7 +97,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
       expect(await proven(mine)).toEqual([usd("-3"), usd("-5"), usd("-2")]);
     });
 
-    test("that come later take nothing of what was spent before", async () => {
+    test("that come later take nothing of earlier spending", async () => {
       const mine = await account();
       await spend(mine, "3");
       await give(mine, "4", 10);
@@ -108,7 +108,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
       expect(await proven(mine)).toEqual([usd("-3")]);
     });
 
-    test("that come between two others leave what was spent to those before", async () => {
+    test("that come between two others leave earlier spending to those before", async () => {
       const mine = await account();
       await give(mine, "4", 10);
       await spend(mine, "6");
@@ -122,7 +122,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
       expect(await proven(mine)).toEqual([usd("-4")]);
     });
 
-    test("that a call holds at their end pay for it, and what it gives back is gone", async () => {
+    test("held by a call at their end pay for it, and the rest is gone", async () => {
       const mine = await account();
       await give(mine, "4", 10);
       const open1 = await hold(mine, usd("6"));
@@ -178,7 +178,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
       expect(await proven(mine)).toEqual([usd("-4"), usd("-3")]);
     });
 
-    test("that come while calls hold what ended before all of them end by themselves", async () => {
+    test("that come while calls hold ended credit all end by themselves", async () => {
       const mine = await account();
       const before = await hold(mine, usd("5"));
       clock.ms += 90 * DAY_MS;
@@ -207,7 +207,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
       expect(await proven(mine)).toEqual([usd("-1"), usd("-1")]);
     });
 
-    test("keep what a late settlement gives back after the next lot came", async () => {
+    test("keep the excess that a late settlement returns after the next lot came", async () => {
       const mine = await account();
       await give(mine, "4", 30);
       const late = await swept(mine, { held: "9", streamed: "8" });
@@ -238,7 +238,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
       expect(await proven(mine)).toEqual([usd("-4")]);
     });
 
-    test("that come after all was spent do not shorten what is given back", async () => {
+    test("that come after all was spent do not shorten a return", async () => {
       const mine = await account();
       const late = await swept(mine, { held: "5", streamed: "5" });
       await give(mine, "2", 30);

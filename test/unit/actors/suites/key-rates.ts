@@ -208,7 +208,7 @@ export const keyRateSuite = (open: WorldFactory): void =>
       expect(await verdict(elsewhere, CENT)).toBe(PASSED);
     });
 
-    test("a rebuild restores the rates, and keeps what is counted", async () => {
+    test("a rebuild restores the rates, and keeps the counts", async () => {
       clock.set("2031-06-23T12:00:00.000Z");
       const mine = await account({ requestsPerDay: 3, tokensPerMinute: 50 });
       await (await hold(mine, CENT, { tokens: 40 })).settle(CENT, { ...DONE, ...USED });

@@ -101,7 +101,7 @@ export const planSuite = (open: WorldFactory): void =>
       expect(rates).toMatchObject([{ limit: 30, remaining: 29 }]);
     });
 
-    test("nothing but the credits caps what a plan spends", async () => {
+    test("nothing but the credits caps the spending of a plan", async () => {
       const account = await openAccount(world, { ...APPLICATION, plan: "pro", paid: "90000" });
       await (await hold(account, usd("90000"))).settle(usd("90000"), DONE);
       expect(await verdict(account, usd("0.000000001"))).toBe("insufficient_credits");

@@ -157,7 +157,7 @@ export const runSuite = (open: WorldFactory): void =>
       expect(await readUse(mine)).toMatchObject({ amount: usd("2"), held: usd("2") });
     });
 
-    test("a refusal says what the run has left", async () => {
+    test("a refusal names the rest of the run", async () => {
       const mine = await account();
       await (await hold(mine, "1")).settle(usd("0.75"), DONE);
       const decision = await admit(mine, "2.5");

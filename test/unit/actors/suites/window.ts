@@ -95,7 +95,7 @@ export const windowSuite = (open: WorldFactory): void =>
       expect(await passed({ ...mine, keyId: other.id }, LIMIT + 1)).toBe(LIMIT);
     });
 
-    test("reports correctly what remains and when it opens again", async () => {
+    test("reports correctly the rest and the time when it opens again", async () => {
       clock.set("2031-03-15T13:00:00.500Z");
       const mine = await account();
       const first = await mine.actor.admit(ask(mine.keyId, usd("0")));

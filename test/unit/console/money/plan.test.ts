@@ -62,7 +62,7 @@ async function saveCard(account: TestAccount, card?: string): Promise<string> {
 
 const offerIn = ({ plans }: PlanReply, name: string) => plans.find(({ plan }) => plan === name);
 
-test("what each plan contains and would charge now is shown, and an order does that", async () => {
+test("each plan is shown with its content and its charge now, and an order does that", async () => {
   const account = await withCard();
   const before = await planOf(account);
   expect(before).toMatchObject({ plan: "free", price_usd: null, paid_until: null, ended: null });

@@ -299,7 +299,7 @@ describe("documents", () => {
     expect(quotes).toEqual(["A fare.\n\n```html\n<!-- an example -->\n```"]);
   });
 
-  test("the project's own pages answer what newcomers ask", async () => {
+  test("the project's own pages answer the questions of newcomers", async () => {
     const own = createGuide({
       brand: () => DEFAULT_BRAND,
       tokens,

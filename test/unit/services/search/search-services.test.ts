@@ -55,7 +55,7 @@ const EVERYTHING = {
 } as const satisfies Partial<SearchRequest>;
 const OPERATORS = "fares (site:example.org OR site:example.com) -site:bad.example.com";
 
-test("queryOf() writes what URLSearchParams writes", () => {
+test("queryOf() writes the text of URLSearchParams", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme-ascii" }));
   const value = fc.oneof(fc.constant(null), fc.integer(), text);
   fc.assert(

@@ -64,7 +64,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect((error as UnableFailure).refusal).toMatchObject({ param: "reasoning_effort" });
   });
 
-  test("names what it ignores, and sends none of it", async () => {
+  test("names the ignored fields, and sends none of them", async () => {
     const parameters = { logprobs: false };
     const extras = new Map<string, unknown>([["min_p", 0.1]]);
     const messages = [{ role: "user", content: "Hello", name: "n-canary" } as const];

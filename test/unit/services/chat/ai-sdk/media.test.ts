@@ -86,7 +86,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(reply.ignored ?? []).toEqual([]);
   });
 
-  test("takes what its row of the table says", () => {
+  test("takes the media in its row of the table", () => {
     const { kinds, fetchesAddresses } = PROVIDER_MEDIA[kind];
     expect(kinds.includes("image")).toBe(IMAGES[kind] !== null);
     expect(kinds.includes("pdf")).toBe(PDFS[kind] !== null);

@@ -221,7 +221,7 @@ describe.each(KINDS)("%s", (kind) => {
     }
   });
 
-  test("fails on an error in the middle of a stream, after what was sent", async () => {
+  test("fails on an error in the middle of a stream, after the text before it", async () => {
     const { body, ...reply } = form.stream(PLAIN);
     const texts = form.textEvents(body);
     server.queue({ ...reply, body: [...body.slice(0, texts), form.failure()] });

@@ -101,7 +101,7 @@ describe("a hold", () => {
     expect(mediaTokensMax([of([100])], undefined)).toBe(0);
   });
 
-  test("of an image of 8192 x 8192 is what its rule counts, and of 100 the context", () => {
+  test("of an image of 8192 x 8192 is the count of its rule, and of 100 the context", () => {
     const model: MediaModel = {
       id: "m",
       contextTokens: 200_000,

@@ -291,7 +291,7 @@ describe("a chat body on parameters", () => {
     expect(readWith(parameters).request.parameters).toEqual(parameters);
   });
 
-  test("keeps the caller's identifiers apart from what is forwarded", () => {
+  test("keeps the caller's identifiers out of the forwarded body", () => {
     const identifiers = { user: "u", prompt_cache_key: "k", safety_identifier: "s" };
     const { request } = readWith(identifiers);
     expect(request.identifiers).toEqual(identifiers);
