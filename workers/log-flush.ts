@@ -39,8 +39,8 @@ export interface FlushDeps {
 
 const ENTRIES_A_BUCKET = 1_000;
 /**
- * This many entries before the cursor are read again: if one with money differs from the ledger,
- * the journal is another one.
+ * Entries before the cursor that are read again: if one with money differs from the ledger, the
+ * journal is another one.
  */
 const WITNESSES = 8;
 

@@ -215,7 +215,7 @@ describe("the hold of a chat call", () => {
   test("is taken by bytes above 256 KB of prompt, and charged by tokens", async () => {
     const content = "word ".repeat(60_000);
     const messages = [{ role: "user", content }];
-    // It has 60,000 tokens, which would fit, in 300,000 bytes, which do not.
+    // The text has 60,000 tokens, which would fit, in 300,000 bytes, which do not.
     const poor = await api.account({ free: "0.2" });
     const response = await api.post(poor, chatBody({ messages }));
     expect(response.status).toBe(402);

@@ -253,7 +253,7 @@ describe("a server of the same form", () => {
 });
 
 describe("a server of chat completions", () => {
-  test("gets the conversation in its form; the caller learns of fields without effect", async () => {
+  test("gets the turns in its own form; the caller learns of fields without effect", async () => {
     chat.queue(chatWhole({ content: "42" }));
     const response = await world.post(
       account,

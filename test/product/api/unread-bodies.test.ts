@@ -161,7 +161,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
     const response = await fetch(url, { method: "POST", headers, body: "x".repeat(Number(size)) });
     console.log(response.status);`,
   ],
-  // It asks for the connection to be closed, and writes the whole body before it reads.
+  // The client asks for the connection to be closed, and writes the whole body before it reads.
   "urllib of Python": [
     "python3",
     "-c",

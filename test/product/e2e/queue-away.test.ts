@@ -30,7 +30,7 @@ test("processes start, serve, take mail and stop without the Redis of the queues
   expect(sent.status).toBe(202);
   const { id } = (await sent.json()) as { readonly id: string };
 
-  // Its hold would end with its deadline, which only a worker renews.
+  // The mail's hold would end with its deadline, which only a worker renews.
   const { actors, database } = product.operator;
   await database.sql`UPDATE mail_messages SET created_at = created_at - interval '1 minute'`;
   const { redis } = actors.scripts;

@@ -15,7 +15,7 @@ const dataFolder = join(folder, "data");
 const product = await shared(
   startProduct({ search: "built in", env: { FAREBOX_DATA: dataFolder } }),
 );
-// It repeats its request until the index is built: more than a minute of the Starter tier.
+// The account repeats its request until the index is built: more than a minute of the Starter tier.
 const account = await product.account({ paid: "5", scopes: ["search"], contract: "enterprise" });
 
 interface Result {

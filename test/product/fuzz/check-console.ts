@@ -17,7 +17,7 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
     Object.entries(rows).map(([code, { status }]) => [code, status] as const),
   ),
 );
-/** These answer as the API does, whose errors have a type. */
+/** Requests that answer as the API does, whose errors have a type. */
 const THROUGH_API: ReadonlySet<string> = new Set(["callFromPlayground", "estimateFromPlayground"]);
 /** Words for parts that are not fields. */
 const WHOLE = ["The body", "The query", "A field's name", "The path", "The header"] as const;

@@ -19,10 +19,7 @@ const OF_PEOPLE: readonly AnyEndpoint[] = CONSOLE;
 const OF_OPERATORS: readonly AnyEndpoint[] = OPERATOR;
 export const CONSOLE_FUZZED = [...OF_PEOPLE, ...OF_OPERATORS];
 
-/**
- * These requests end rows that other requests need, or cost a password's hash: fewer of them are
- * sent.
- */
+/** Requests that end rows of other requests, or cost a password's hash: fewer of them are sent. */
 const RARE =
   /^(closeAccount|leaveAccount|removeMember|signOut|endOther|change|disableSecond|signUp|reset)/;
 const RARE_SHARE = 0.25;

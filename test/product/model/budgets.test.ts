@@ -23,7 +23,7 @@ import { ask, DONE, openAccount, openWorld, WORLD_PEPPER } from "../../support/s
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 12);
 const SEED = Number(process.env.MODEL_SEED ?? 20_310_315);
-/** Its lists of commands meet every fault below; not every list crosses the end of a span. */
+/** A seed whose lists of commands meet every fault below; few lists cross the end of a span. */
 const SEED_OF_FAULTS = 20_310_315;
 const COMMANDS = 60;
 /** In cents. */

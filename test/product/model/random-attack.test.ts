@@ -39,7 +39,7 @@ interface Page {
 /** A payment as the provider has it. */
 interface Paid {
   readonly account: TestAccount;
-  /** Its page; null for a charge of a saved card. */
+  /** The page of the payment; null for a charge of a saved card. */
   readonly session: string | null;
   readonly intent: string;
   refunds: { readonly id: string; readonly cents: number }[];

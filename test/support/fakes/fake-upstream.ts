@@ -237,7 +237,7 @@ const MOODS: Readonly<Record<string, Mood>> = {
   "no-usage": withUsage(null),
   "negative-usage": withUsage({ ...USAGE, completion_tokens: -5 }),
   "nan-usage": withUsage({ ...USAGE, prompt_tokens: "NaN", completion_tokens: null }),
-  // This is not JSON, but some servers send it.
+  // NaN is not JSON, but some servers send it.
   "nan-literal": (answer) => speak(answer, WORDS, { rawUsage: "NaN" }),
   "fraction-usage": withUsage({ ...USAGE, prompt_tokens: 1.5 }),
   "huge-usage": (answer) => speak(answer, WORDS, { rawUsage: "1e999" }),

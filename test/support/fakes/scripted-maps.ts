@@ -16,7 +16,7 @@ export const ATTRIBUTION = ["© Example contributors"];
 type Asked = { readonly action: MapsAction; readonly parameters: object };
 
 export class ScriptedMaps implements MapsProvider {
-  /** Its requests, in order. */
+  /** The requests that came, in order. */
   readonly asked: Asked[] = [];
   /** If set, replaces the examples. */
   answer:

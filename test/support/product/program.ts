@@ -116,7 +116,7 @@ export class Program {
     };
   }
 
-  /** Its metrics in the form that Prometheus reads. */
+  /** The metrics of the program in the form that Prometheus reads. */
   async metricsText(): Promise<string> {
     const reply = await fetch(`http://127.0.0.1:${this.#servedPort}/metrics`);
     return await reply.text();

@@ -18,7 +18,7 @@ export const WAYS: readonly Way[] = DOOR_NAMES.flatMap((door) => {
   return [{ door, form: null }, ...own];
 });
 
-/** These models, at servers of every form. */
+/** The models, each at servers of every form. */
 export function inEachForm(models: readonly ProductModel[]): ProductModel[] {
   return models.flatMap((model) =>
     ([null, "responses", "messages"] as const).map((form) => ({

@@ -23,7 +23,7 @@ import { migrate } from "../../../src/store/servers/migrate.ts";
 export interface PrivateStore extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Its data folder. */
+  /** The folder of the data. */
   readonly dir: string;
   /** Kills it, like a power cut. */
   kill9(): Promise<void>;

@@ -56,7 +56,7 @@ test("an older Redis that kept writing is found by the flush, and the ledger win
   await spend(account, "6");
   await world.flush();
   await restore();
-  // Its entries reuse numbers of earlier entries, with other data about the account.
+  // The new entries reuse numbers of earlier entries, with other data about the account.
   await spend(account, "2");
   await spend(account, "0.5");
   const { epoch } = await bucketRecordOf(world, account);

@@ -189,7 +189,7 @@ const BY_AMOUNT: readonly (readonly [netPaid: bigint, ...tiers: TierName[]])[] =
   [usd(9_000_000), "starter", "starter", "build", "build", "scale", "scale", "pro"],
 ];
 
-/** These hold whatever other rows the table of tiers has. */
+/** Checks that hold whatever other rows the table of tiers has. */
 export const RULE_CHECKS: Checks<Limits> = {
   "a tier is unlocked at exactly its amount and its days, and not a nano or a millisecond before":
     ({ deriveTier }) => {

@@ -1,5 +1,5 @@
 // Tests a failure that the provider has saved under our key: every repeat gets it again for a day.
-// It delays nothing for longer than a quarter of an hour, and a charge that was made is credited.
+// Such a failure delays nothing for longer than 15 minutes, and a charge that was made is credited.
 
 import { beforeEach, expect, test } from "bun:test";
 import { answerApi } from "../../../src/annexes/stripe-sandbox/sandbox-api.ts";
@@ -62,7 +62,7 @@ function half(request: ApiRequest): void {
   const made = answerApi(lab.sandbox.actions, { ...request, body, idempotencyKey: null }).body;
   const { id } = { id: "", ...made };
   lab.sandbox.actions.store.change(id, { status: "requires_confirmation" });
-  // Its repeat must make no second payment.
+  // A repeat of the charge must make no second payment.
   illness.work = nothing;
 }
 

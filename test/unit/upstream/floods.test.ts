@@ -24,7 +24,7 @@ type Take = (served: Served<unknown, string>) => void;
 interface Flood {
   /** The server's reaction to one of their requests, by its number. */
   readonly attempt: (clock: FakeClock, number: number) => Promise<string>;
-  /** Their handling of the answers. */
+  /** The handling of the answers. */
   readonly take?: Take;
   /** The time when they leave. */
   readonly signal?: (clock: FakeClock) => CancelSignal;

@@ -32,7 +32,7 @@ test("a faint accent is refused with the pair and its ratio", () => {
     "#e0a000 on the light ground #f7f7f4 has a contrast of 2.12 to 1, but needs 4.5 to 1",
   );
   expect(faintPair(accent, "dark")).toContain("#304050 on the dark ground #101316");
-  // It is readable as a link, but not as the ground of a button's text.
+  // This green is readable as a link, but not as the ground of a button's text.
   const button = { light: "#0b6b50", dark: "#20a460" } as const;
   expect(faintPair(button, "dark")).toMatch(/^the text #ffffff of a button on #20a460 has/);
 });

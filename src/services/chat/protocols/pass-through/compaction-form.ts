@@ -16,7 +16,7 @@ export const compactionForm: PassThroughForm<LastOfResponses> = {
   whole: (reply) => ({ choice: responsesForm.whole(reply).choice, hasThought: true }),
 };
 
-/** This endpoint knows neither an output limit nor identifiers of people. */
+/** The endpoint that shortens knows neither an output limit nor identifiers of people. */
 function compactionBody({ request, model, identifiers }: UpstreamCall): Json {
   const key = identifiers?.prompt_cache_key;
   const tier = tierOf(request);

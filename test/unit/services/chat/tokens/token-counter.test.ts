@@ -113,7 +113,7 @@ describe("TokenCounter", () => {
       texts.map((text, index) => counter.countTexts(`account ${index % accounts}`, [text])),
     );
     expect(counts).toEqual(texts.map(countTokens));
-    // Its setup, the first text, and all the others; a thread that is too slow gets no more texts.
+    // The thread's setup, the first text, and all the others; a slow thread gets no more texts.
     expect(messages).toBeLessThanOrEqual(3);
   });
 

@@ -87,7 +87,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "tomtom route_traffic": [
     "routes.*.summary.lengthInMeters",
     "routes.*.summary.travelTimeInSeconds",
-    // These legs have two points.
+    // The legs of the recorded answer have two points.
     "routes.*.legs.*.points.*.latitude",
     "routes.*.legs.*.points.*.longitude",
   ],
