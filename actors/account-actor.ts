@@ -66,7 +66,7 @@ export interface ActorDeps extends UpkeepDeps {
   readonly leases: ProcessLeases;
   /** Keys that are refused again and again. */
   readonly brake: RefusalBrake;
-  /** Called for each failed attempt to deliver a settlement. It is retried without help. */
+  /** Called for each failed attempt to deliver a settlement. The actor tries again by itself. */
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
   /** Called if Postgres does not take a settlement that Redis did not take. */
   readonly onNotKept: (requestId: string, error: unknown) => void;

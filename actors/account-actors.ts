@@ -34,7 +34,9 @@ export interface AccountActorsDeps {
   readonly repository: WalletRepository;
   readonly now: () => number;
   readonly log: Pick<Log, "warn" | "error">;
-  /** Names this process in Redis. It is random, because two processes must never share a name. */
+  /**
+   * Names this process in Redis. The name is random, because two processes must never share a name.
+   */
   readonly processId: string;
   /**
    * Opens another client for scripts than `redis`. Without this client `redis` runs the scripts: a

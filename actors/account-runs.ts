@@ -1,5 +1,5 @@
-// The runs of an account, as far as this process knows them. They are known for one version of the
-// access document: a change of a run makes another version, as every change does (D-788). The
+// The runs of an account, as far as this process knows them. The runs are known for one version of
+// the access document: a change of a run makes another version, as every change does (D-788). The
 // deletion of a run long after its end makes none, so such a run is read again (D-901).
 
 import type { AccessRefusal } from "../src/core/access/key-limits.ts";

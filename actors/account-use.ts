@@ -1,5 +1,5 @@
-// Reads the use that an account and its keys make of their limits now, for pages that show it. It
-// only reads, so the wallet and the counts may be from instants a few milliseconds apart.
+// Reads the use that an account and its keys make of their limits now, for pages that show it. This
+// code only reads, so the wallet and the counts may be from instants a few milliseconds apart.
 
 import type { AccessDocument } from "../src/core/access/access.ts";
 import type { StandingBudget, StandingOwner } from "../src/core/access/budgets.ts";

@@ -20,7 +20,10 @@ export type { CallMetadata, KeyIdentity, Outcome };
  * and a `day` (UTC) count admitted calls only; money that a settlement returns can be used again.
  */
 export interface Limit {
-  /** The name of the count. It is part of the Redis key: an account has one count for each name. */
+  /**
+   * The name of the count. The name is part of the Redis key: an account has one count for each
+   * name.
+   */
   readonly name: string;
   readonly kind: "requests" | "requests_day" | "minute" | "tokens" | "day";
   readonly max: number;
@@ -30,8 +33,8 @@ export interface Limit {
 }
 
 /**
- * A response that several calls make up. They share its idempotency key, which is in progress
- * until the response ends.
+ * A response that several calls make up. The calls share the response's idempotency key, which is
+ * in progress until the response ends.
  */
 export interface WholeResponse {
   /** The request that gets the response. */
@@ -45,7 +48,9 @@ export interface WholeResponse {
   isCharged?: boolean;
 }
 
-/** The facts of a call that its account needs besides the terms. It must not know the body. */
+/**
+ * The facts of a call that its account needs besides the terms. The account must not know the body.
+ */
 export interface AskingCall {
   /** Names the hold, and makes it harmless to send an admission twice. */
   readonly requestId: string;
@@ -103,8 +108,8 @@ export interface CallTerms {
   /** Further limits of the call, for an account of this tier. */
   readonly limits?: ((tier: Tier) => readonly Limit[]) | undefined;
   /**
-   * A refusal decided before admission. It is counted and logged; a full request window (429) takes
-   * precedence.
+   * A refusal decided before admission. The refusal is counted and logged; a full request window
+   * (429) takes precedence.
    */
   readonly refusal?: ApiError | undefined;
   /**
@@ -230,7 +235,7 @@ export interface CostSource {
   costSoFar(): Promise<NanoUsd> | null;
 }
 
-/** A reserved upper bound. Its holder settles it, releases it, or hands it over. */
+/** A reserved upper bound. The holder settles the amount, releases it, or hands it over. */
 export interface Hold {
   readonly id: string;
   readonly amount: NanoUsd;
@@ -356,8 +361,8 @@ export interface Account {
    */
   endResponse(response: WholeResponse, markers: readonly string[]): Promise<void>;
   /**
-   * The models that a key may call, as this process knows: admission decides. It needs no answer of
-   * Redis, unless the process has not used the account before.
+   * The models that a key may call, as this process knows: admission decides. The list needs no
+   * answer of Redis, unless the process has not used the account before.
    */
   modelsOf(keyId: string): Promise<ModelPatterns>;
 }

@@ -1,6 +1,6 @@
 // A hold that outlives the process that took it, such as the hold of a message that waits for a
-// mail server. It belongs to MAIL_OWNER and lives until a deadline. Any process that has its terms
-// can extend the deadline and resolve the hold, with the same scripts as for every hold.
+// mail server. Such a hold belongs to MAIL_OWNER and lives until a deadline. Any process that has
+// its terms can extend the deadline and resolve the hold, with the same scripts as for every hold.
 
 import { outcomeText } from "../src/core/journal/journal.ts";
 import { markerIn } from "../src/core/journal/marker.ts";

@@ -1,5 +1,5 @@
-// An open hold, for the process that owns it. It is resolved exactly once, even if the connection
-// to Redis is lost.
+// An open hold, for the process that owns it. Each hold is resolved exactly once, even if the
+// connection to Redis is lost.
 
 import type { HeldBudget } from "../src/core/access/budgets.ts";
 import { Cancellation, type CancelSignal } from "../src/core/cancellation.ts";
@@ -40,7 +40,7 @@ export interface HoldAccount {
   onSettled(settlement: Settlement): void;
   /** Called when the cost so far of a hold must be stored at once. */
   saveCost(hold: OpenHold): void;
-  /** Called for each failed attempt to deliver a settlement. It is retried without help. */
+  /** Called for each failed attempt to deliver a settlement. The hold tries again by itself. */
   onSettleRetry(requestId: string, error: unknown): void;
   /** Stores a settlement that Redis did not take. False if Postgres does not take it either. */
   keepSettlement(hold: OpenHold, ending: Ending): Promise<boolean>;

@@ -1,5 +1,5 @@
 // `bun run clients`: runs other people's clients, unchanged, against both surfaces of a started
-// Farebox. It ends with a table of clients and checks.
+// Farebox. The run ends with a table of clients and checks.
 
 import { parseArgs } from "node:util";
 import { AGENT_NAMES, runAgents } from "../test/product/clients/agents/run-agents.ts";

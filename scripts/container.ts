@@ -1,5 +1,5 @@
-// The entry point of the image: `api`, `worker`, or a command of the command-line tool. It starts
-// no child process, so signals reach it directly.
+// The entry point of the image: `api`, `worker`, or a command of the command-line tool. The entry
+// point starts no child process, so signals reach the program directly.
 
 import process from "node:process";
 

@@ -1,6 +1,6 @@
 // `npm run deploy:check`: holds the files of deploy/ against the tools that know them, builds the
-// image, and runs the compose file and the chart with Podman, as far as these are installed. It
-// lists the checks that it had to leave out; with CI set that is a failure.
+// image, and runs the compose file and the chart with Podman, as far as these are installed. The
+// run lists the checks that it had to leave out; with CI set that is a failure.
 //
 //   --install      first installs the tools: of Go and Python below the home of Farebox, and as
 //                  root on Debian the packages of Podman

@@ -20,7 +20,8 @@ import { exitCodeOf, run } from "./local/processes.mjs";
 import { namesProvider } from "./local/sandbox.mjs";
 
 /**
- * Processes that run until they are stopped. They read their settings only from the environment.
+ * Processes that run until they are stopped. Such processes read their settings only from the
+ * environment.
  * @type {Record<string, string>}
  */
 const PROCESSES = { api: "src/main.ts", worker: "workers/main.ts" };

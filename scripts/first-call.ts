@@ -1,5 +1,5 @@
-// `npm run first-call`: follows the README as a new user would, and prints the seconds from
-// `npm start` to the first call with the new user's key. It needs no existing home.
+// `npm run first-call`: follows the README as a new user would, and prints the seconds from `npm
+// start` to the first call with the new user's key. The run needs no existing home.
 
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "./local/processes.mjs";

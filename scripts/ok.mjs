@@ -1,5 +1,5 @@
-// `npm run ok`: runs the checks that a change must pass: format and lint, types, then the tests. It
-// stops at the first failure.
+// `npm run ok`: runs the checks that a change must pass: format and lint, types, then the tests.
+// The run stops at the first failure.
 
 import { join } from "node:path";
 import { PROJECT } from "./local/home.mjs";

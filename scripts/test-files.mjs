@@ -6,8 +6,8 @@ import { PROJECT } from "./local/home.mjs";
 
 /**
  * Suites that start whole products or stores of their own, kill and upgrade them, drive browsers,
- * compile copies of the tree, or try thousands of random commands. They take more than half of the
- * time of all tests (D-331).
+ * compile copies of the tree, or try thousands of random commands. These suites take more than half
+ * of the time of all tests (D-331).
  */
 const SLOW_SUITES = [
   "browser",

@@ -1,6 +1,6 @@
 // `npm run walk`: from an empty machine to a paying customer of another brand, as the pages tell an
-// operator and a customer (docs/first-hour.md). It prints the seconds of each step, and ends with 1
-// where one is not as it was promised (D-331). Payments are those of the sandbox.
+// operator and a customer (docs/first-hour.md). The walk prints the seconds of each step, and ends
+// with 1 where one is not as it was promised (D-331). Payments are those of the sandbox.
 
 import { ensureChromium } from "../test/support/product/chromium.ts";
 import { sleep } from "./local/processes.mjs";

@@ -113,8 +113,8 @@ export type ConsoleServices = Omit<
 >;
 
 /**
- * A person's requests to the console in a minute: twenty times a busy page's. They count by person,
- * not by session, because a new sign-in would start a new count (D-563).
+ * A person's requests to the console in a minute: twenty times a busy page's. Requests count by
+ * person, not by session, because a new sign-in would start a new count (D-563).
  */
 const ASKING_RULE = {
   most: 1_200,

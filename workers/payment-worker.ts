@@ -1,5 +1,5 @@
 // Runs the payments part of the worker process: the queue's worker, and the jobs that find payments
-// without an event. It does not run without a payment provider.
+// without an event. The part does not run without a payment provider.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Registry } from "prom-client";
@@ -34,7 +34,7 @@ export interface PaymentWorkerParts {
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
-  /** Null without a payment provider. It ends with the worker. */
+  /** Null without a payment provider. The part ends with the worker. */
   readonly queue: PaymentQueue | null;
   readonly registry: Registry;
   readonly random: RandomBytes;

@@ -1,7 +1,7 @@
 -- Puts budgets into Redis that are not there, as Postgres has them: after a rebuild or an eviction,
--- or because they are new. They have no valid holds. Asks to read Postgres again if a wallet was
--- evicted in this bucket meanwhile, or budgets of this account were forgotten: the read rows may
--- be out of date.
+-- or because they are new. The added budgets have no valid holds. Asks to read Postgres again if a
+-- wallet was evicted in this bucket meanwhile, or budgets of this account were forgotten: the read
+-- rows may be out of date.
 --
 -- KEYS  1 bucket  2 wallet  3 budgets  4 how often budgets of the account were forgotten
 -- ARGV  1 packed: epoch, evictions, how often

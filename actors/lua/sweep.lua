@@ -1,5 +1,5 @@
 -- Resolves a hold without an owner: the lease of its process has ended, or, if it belongs to no
--- process, its own deadline has passed. It is settled to the last checkpoint.
+-- process, its own deadline has passed. The hold is settled to the last checkpoint.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 leases  8.. the marker, if the hold
 --       has one, then the budgets, if it names any

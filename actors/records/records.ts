@@ -280,7 +280,9 @@ export function isEnded(bytes: Buffer): boolean {
   return bytes.length >= HOLD_FIELDS * BYTES && bytes.readDoubleLE(BYTES) === ENDED_EPOCH;
 }
 
-/** The types of journal entries. Their index is stored in records: add new ones only at the end. */
+/**
+ * The types of journal entries. Records store the index of a type: add new types only at the end.
+ */
 const TYPES: readonly JournalType[] = [
   "call",
   "expired",
@@ -345,7 +347,10 @@ function budgetRefs(text: string): readonly BudgetRef[] {
   }
 }
 
-/** The operation that an entry applied to this account; null if none. Its kind may be unknown. */
+/**
+ * The operation that an entry applied to this account; null if none. The kind of the operation may
+ * be unknown.
+ */
 export function operationIn(bytes: Buffer, accountId: string): number | null {
   if (bytes.length < ENTRY_FIELDS * BYTES || !isKnownLayout(bytes.readDoubleLE(0))) return null;
   if (!textAfter(bytes, ENTRY_FIELDS).startsWith(`${accountId}\t`)) return null;

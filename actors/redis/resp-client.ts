@@ -1,5 +1,6 @@
 // A client for one Redis server that does little more than run scripts, at half of a general
-// client's CPU cost. It never resends a command: after the loss of a connection the caller decides.
+// client's CPU cost. The client never resends a command: after the loss of a connection the caller
+// decides.
 
 import type { Socket, TLSOptions } from "bun";
 import { isRedisSocket, parseRedisSocket } from "../../src/core/redis-socket.ts";

@@ -107,7 +107,7 @@ export class RespConnection {
     if (tick - Math.max(oldest, this.#heardTick) > 2 * ticks) this.#socket.terminate();
   }
 
-  /** Ends the connection. It is unknown which of the open commands ran. */
+  /** Ends the connection. Nobody knows which of the open commands ran. */
   end(message: string, cause?: unknown): void {
     this.#isEnded = true;
     this.#socket.terminate();

@@ -1,5 +1,5 @@
-// The interface of a Redis client that runs scripts. It has two implementations: ioredis for every
-// kind of deployment, and `RespClient` for a single server, at less CPU per command.
+// The interface of a Redis client that runs scripts. The interface has two implementations: ioredis
+// for every kind of deployment, and `RespClient` for a single server, at less CPU per command.
 
 import type { Cluster, Redis } from "ioredis";
 import { type FixedParts, plainParts } from "./fixed-parts.ts";
@@ -21,9 +21,9 @@ export interface Waiting {
 
 export interface ScriptClient {
   /**
-   * Calls a function of a library that the server has. It fails with an Error: either its message
-   * begins with the server's code (`ERR Function not found`), or the server sent no reply. Without
-   * a reply, the function may have run.
+   * Calls a function of a library that the server has. The promise rejects with an Error: either
+   * its message begins with the server's code (`ERR Function not found`), or the server sent no
+   * reply. Without a reply, the function may have run.
    */
   fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void;
   /**

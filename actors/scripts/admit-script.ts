@@ -1,4 +1,4 @@
-// Admission as a typed script. Its contract is the header of admit.lua.
+// Admission as a typed script. The contract is the header of admit.lua.
 
 import { BUDGET_OWNERS, type Budget, NO_BUDGETS, SPANS } from "../../src/core/access/budgets.ts";
 import type { AccessRefusal } from "../../src/core/access/key-limits.ts";
@@ -22,7 +22,7 @@ import {
 } from "./script.ts";
 
 /**
- * The time after which Redis no longer takes an admission that was sent. Its process has given the
+ * The time after which Redis no longer takes an admission that was sent. The process has given the
  * admission up by then. The records of a call that ended stay longer (process-leases.ts), so a copy
  * of its admission finds these records, or comes too late.
  */

@@ -137,8 +137,8 @@ const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
 export const SETTLE_SCRIPTS = [settleOwned, settleOwnerless] as const;
 
 /**
- * The script that settles a hold of this owner. It returns null if the hold no longer exists: then
- * use `settleLate`.
+ * The script that settles a hold of this owner. The script returns null if the hold no longer
+ * exists: then use `settleLate`.
  */
 export function settleOf(owner: string): Script<SettleOpenArgs, SettleReply> {
   return owner === MAIL_OWNER ? settleOwnerless : settleOwned;

@@ -50,7 +50,7 @@ export type ScriptFlag = "no-writes" | "allow-oom";
 /** A script without its types. */
 export interface ScriptDefinition {
   readonly name: string;
-  /** The body. It may use the functions of shared-lua.ts. */
+  /** The body. The body may use the functions of shared-lua.ts. */
   readonly lua: string;
   readonly flags: readonly ScriptFlag[];
 }

@@ -1,5 +1,5 @@
-// The language of the page, by which numbers, dates and amounts are written. It is set with the
-// texts, before anything is drawn.
+// The language of the page, by which numbers, dates and amounts are written. The language is set
+// with the texts, before anything is drawn.
 
 import { LANGUAGES, type Language } from "../../src/core/languages.ts";
 

@@ -1,4 +1,4 @@
-// Amounts as the server sends them: exact decimal text. They are computed with as whole
+// Amounts as the server sends them: exact decimal text. Amounts are computed with as whole
 // nano-dollars and never become floating-point numbers, except to draw a bar's length.
 
 import { decimalMark, numberFormat } from "./numbers.ts";

@@ -31,7 +31,10 @@ export class Report {
     console.log(`refused      ${what}: ${words.trimEnd()}`);
   }
 
-  /** Runs a step, and returns true if it did not throw. Its text is added to the line. */
+  /**
+   * Runs a step, and returns true if it did not throw. The text that the step returns is added to
+   * the line.
+   */
   async step(what: string, run: () => Promise<unknown>): Promise<boolean> {
     const startedMs = performance.now();
     try {

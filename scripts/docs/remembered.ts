@@ -1,4 +1,4 @@
-// Lists everything that a process keeps in memory from one request to the next. Its bounds are the
+// Lists everything that a process keeps in memory from one request to the next. The bounds are the
 // constants of the code; a test finds collections that are missing here.
 
 import { ACTORS_MAX } from "../../actors/account-actors.ts";

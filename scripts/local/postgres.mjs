@@ -49,8 +49,8 @@ const SETTINGS = {
   log_checkpoints: "off",
 };
 
-// Settings for tests. Their databases live for seconds; an automatic vacuum of another database
-// would only disturb.
+// Settings for tests. The databases of tests live for seconds; an automatic vacuum of another
+// database would only disturb.
 const NOT_DURABLE = {
   fsync: "off",
   synchronous_commit: "off",
@@ -261,8 +261,8 @@ function dataArgument(place, dir) {
 }
 
 /**
- * Removes the lock of a Postgres that is known to be gone. It would stop the next Postgres if an
- * unrelated process of this user had its number by now, or if a loss of power has left it empty.
+ * Removes the lock of a Postgres that is known to be gone. The lock would stop the next Postgres if
+ * an unrelated process of this user had its number by now, or if a loss of power has left it empty.
  * @param {string} dir
  * @param {Partial<import("./processes.mjs").ProcessRecord>} state
  */

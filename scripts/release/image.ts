@@ -47,7 +47,7 @@ export async function verifyInContainer(
 }
 
 /**
- * Builds the image of unpacked source. Its files have the time of the commit.
+ * Builds the image of unpacked source. The files of the image have the time of the commit.
  * @param base the image with Bun that it is based on; null lays out a Debian
  * @throws {NotReleasable} if two builds differ
  */

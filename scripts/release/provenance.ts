@@ -11,7 +11,8 @@ export interface Materials {
 }
 
 /**
- * Makes the statement. It has no time and no number of a run, so that a second run makes the same.
+ * Makes the statement. The statement has no time and no number of a run, so that a second run makes
+ * the same.
  * @param subjects the files by name, with their SHA-256
  */
 export function provenanceOf(

@@ -8,7 +8,7 @@ import { must, run } from "../deploy/tools.ts";
 import { PROJECT } from "../local/home.mjs";
 import { freePort, sleep, temporaryFolder } from "../local/processes.mjs";
 
-/** The variables that describe the machine. Those of Farebox are not among them. */
+/** The variables that describe the machine. Variables of Farebox are not among them. */
 const KEPT = /^(?:PATH|LANG|TERM|TMPDIR|SSL_CERT_FILE|NODE_EXTRA_CA_CERTS|\w+_proxy)$/i;
 const READY_MS_MAX = 600_000;
 const LOOK_MS = 200;

@@ -1,5 +1,6 @@
 // Audits the whole installation, or one account: proves the ledger from its entries, and Redis from
-// the ledger. It changes nothing, except that it first moves waiting journal entries to the ledger.
+// the ledger. The audit changes nothing, except that it first moves waiting journal entries to the
+// ledger.
 
 import {
   type BucketInspection,

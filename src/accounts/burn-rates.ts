@@ -165,7 +165,10 @@ export async function addOwnBurnRule(
   }
 }
 
-/** Removes a rule of an account. Its measures against keys last. @throws AdministrationError */
+/**
+ * Removes a rule of an account. The measures of the rule against keys last. @throws
+ * AdministrationError
+ */
 export async function removeOwnBurnRule(
   { accounts, now }: Pick<AdministrationDeps, "accounts" | "now">,
   account: Owner,

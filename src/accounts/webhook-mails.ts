@@ -13,8 +13,8 @@ export interface WebhookMailTerms {
 }
 
 /**
- * Says that a webhook gets no more events, and how it gets them again. It names only the host: the
- * path of an address may be a secret.
+ * Says that a webhook gets no more events, and how it gets them again. The mail names only the
+ * host: the path of an address may be a secret.
  */
 export function webhookDisabledMail(
   { brand, origin }: WebhookMailTerms,

@@ -6,8 +6,8 @@ import { min, type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
 import { type Call, type CallDeps, elapsedMs, NO_COST } from "./call.ts";
 
 /**
- * One request for admission. It takes two steps, because every function that waits costs a call
- * objects and time (D-541): the caller awaits `asked`, and passes the decision to `decide`.
+ * One request for admission. Admission takes two steps, because every function that waits costs a
+ * call objects and time (D-541): the caller awaits `asked`, and passes the decision to `decide`.
  */
 export class Admission<
   Deps extends CallDeps = CallDeps,

@@ -60,8 +60,8 @@ export interface ReplyWriter<Reply> {
 }
 
 /**
- * Settles a hold and writes the reply. It is written before the call is charged, because a reply
- * that cannot be written must cost nothing, and because the settlement is waited for (D-541).
+ * Settles a hold and writes the reply. The reply is written before the call is charged, because a
+ * reply that cannot be written must cost nothing, and because the settlement is waited for (D-541).
  */
 export async function settleWith<Reply>(
   deps: CallDeps,

@@ -1,5 +1,5 @@
-// Defines the search that a door offers to a model as a tool. Its searches are one call of their
-// own, with one hold for all of them; the service of search makes them (D-870).
+// Defines the search that a door offers to a model as a tool. The searches of a response are one
+// call of their own, with one hold for all of them; the service of search makes them (D-870).
 
 import type { Settlement } from "../../actors/account.ts";
 import type { ApiError } from "../core/errors.ts";

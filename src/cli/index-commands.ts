@@ -1,5 +1,5 @@
-// Manages the operator's own documents in the embedded search index. They are in Postgres; every
-// running process searches them within seconds.
+// Manages the operator's own documents in the embedded search index. Such documents are in
+// Postgres; every running process searches them within seconds.
 
 import { resolve } from "node:path";
 import { AdministrationError } from "../core/errors.ts";

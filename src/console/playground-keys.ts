@@ -8,7 +8,7 @@ import { CHAT } from "../core/access/limits.ts";
 import { scopesOfSurface } from "../core/access/services.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 
-/** For this long a key begins calls. It stays valid for the longest stream after that. */
+/** For this long a key begins calls. The key stays valid for the longest stream after that. */
 const KEY_MS = 15 * 60_000;
 const KEYS_MAX = 10_000;
 

@@ -39,7 +39,7 @@ export class Deadlines {
   }
 }
 
-/** The deadlines of one length. They are due in the order in which they began. */
+/** The deadlines of one length. Such deadlines are due in the order in which they began. */
 class DeadlineQueue {
   readonly #clock: DeadlineClock;
   readonly #limitMs: number;

@@ -429,8 +429,8 @@ export const OK = 200;
 export const ACCEPTED = 202;
 
 /**
- * The status and code that the log shows for a caller who disconnected before the reply. They are
- * never sent.
+ * The status and code that the log shows for a caller who disconnected before the reply. Neither is
+ * ever sent.
  */
 export const DISCONNECTED = { status: 499, code: "client_disconnected" } as const;
 

@@ -7,7 +7,7 @@ import { priceVersionOfUnits } from "./money/price-version.ts";
 import { base32 } from "./text/base32.ts";
 import { asciiDomain, type MailAddress } from "./text/mail-address.ts";
 
-/** The secret part of a message. It leaves the process only sealed (core/sealed.ts). */
+/** The secret part of a message. This part leaves the process only sealed (core/sealed.ts). */
 export interface MailContent {
   /** Distinct addresses, checked. */
   readonly to: readonly string[];
@@ -62,8 +62,8 @@ export function retryDelayMs(attempts: number): number {
 const LOCAL_PART_BYTES = 10;
 
 /**
- * The address that all mail of an account is sent from: 80 bits of a digest of its id. It needs no
- * registry, does not reveal the id, and does not depend on upper or lower case.
+ * The address that all mail of an account is sent from: 80 bits of a digest of its id. The digest
+ * needs no registry, does not reveal the id, and does not depend on upper or lower case.
  */
 export function senderAddress(accountId: string, mailDomain: string): string {
   const digest = new Bun.CryptoHasher("sha256").update(`mail sender ${accountId}`).digest();

@@ -31,8 +31,8 @@ const BEARER_LENGTH = "bearer ".length;
 
 function bearerOf(header: string | null): string {
   if (header === null) return "";
-  // Two Authorization lines arrive as one value, joined by a comma. It is unclear which of the two
-  // counts, so both are refused.
+  // Two Authorization lines arrive as one value, joined by a comma. Nobody can tell which of the
+  // two counts, so both are refused.
   if (header.includes(",")) throw invalidKey();
   const value = header.trim();
   return BEARER.test(value) ? value.slice(BEARER_LENGTH).trim() : "";

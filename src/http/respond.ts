@@ -42,7 +42,7 @@ export function bytesResponse(
   return marked(responseOf(body, OK, contentType, facts), facts);
 }
 
-/** An error in this form. Its cause is never sent. */
+/** An error in this form. The cause of the error is never sent. */
 export function errorResponse(error: ApiError, facts: ResponseMeta, form: ErrorForm): Response {
   const body = JSON.stringify(form(error, facts.requestId));
   const response = responseOf(body, error.status, JSON_TYPE, facts);

@@ -1,5 +1,5 @@
 // Holds the fixed values of sign-in that other modules need too: the list of endpoints, the command
-// line. They are kept apart from better-auth, which takes a fifth of a second to load: only a
+// line. The values are kept apart from better-auth, which takes a fifth of a second to load: only a
 // process that serves the console loads it.
 
 export const AUTH_PATH = "/console/auth";

@@ -1,5 +1,5 @@
-// Signs people in with a passkey, by our own paths inside better-auth, which makes the session. Its
-// own passkey plugin does not fit the version of its core that we use (D-230).
+// Signs people in with a passkey, by our own paths inside better-auth, which makes the session. The
+// passkey plugin of better-auth does not fit the version of its core that we use (D-230).
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";

@@ -106,7 +106,10 @@ interface AccountChange<P extends TProperties> extends Omit<Act<P>, "run"> {
   readonly read: (input: ActInput<P>, deps: OperatorDeps) => Change;
 }
 
-/** An endpoint of a change by one use case. Its last path part is its name in the trail. */
+/**
+ * An endpoint of a change by one use case. The last part of the path is the name of the change in
+ * the trail.
+ */
 export function accountChange<P extends TProperties>({ read, ...act }: AccountChange<P>) {
   return accountAct<P>({
     ...act,

@@ -1,5 +1,6 @@
-// An attempt to charge a saved card. Its number is stored before the provider is asked, and names
-// the idempotency key: asked again after a crash or a timeout, the provider charges nothing twice.
+// An attempt to charge a saved card. The number of the attempt is stored before the provider is
+// asked, and names the idempotency key: asked again after a crash or a timeout, the provider
+// charges nothing twice.
 
 import { HOUR_MS } from "../core/durations.ts";
 import { mayBeCharged } from "../store/payments/charge-consent.ts";

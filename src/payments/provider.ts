@@ -208,7 +208,8 @@ export interface PaymentProvider {
    */
   refund(intent: string, terms: RefundTerms): Promise<string>;
   /**
-   * Issues the invoice of a paid charge of a saved card, unless it is there. It takes no money.
+   * Issues the invoice of a paid charge of a saved card, unless it is there. The call takes no
+   * money.
    * @throws ProviderAway, and an Error if the invoice would be of another amount than was paid
    */
   issueInvoice(topUp: TopUp): Promise<void>;

@@ -55,7 +55,9 @@ export interface Cause {
   readonly event?: EventRef;
   /** The attempt to charge a saved card that has just ended. */
   readonly attempt?: ChargeAnswer & { readonly number: number };
-  /** The provider's id of a payment of this top-up, by the payment's metadata. It can be new. */
+  /**
+   * The provider's id of a payment of this top-up, by the payment's metadata. The id can be new.
+   */
   readonly intent?: string;
 }
 

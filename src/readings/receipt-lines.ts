@@ -75,8 +75,8 @@ export function pricedParts(catalogue: PriceCatalogue, call: LoggedCall): Priced
 }
 
 /**
- * The lines of a charge, one for each part. They show prices only if the priced parts add up to the
- * charge: prices may have changed since, and a charge is capped at the call's hold.
+ * The lines of a charge, one for each part. The lines show prices only if the priced parts add up
+ * to the charge: prices may have changed since, and a charge is capped at the call's hold.
  */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   if (call.cost === 0n) return [];

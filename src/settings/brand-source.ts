@@ -1,5 +1,5 @@
 // Holds the brand and the burn-rate rules for processes that read no models: workers, and the
-// command line (D-760). They are those of the configuration in force, and without one of the file.
+// command line (D-760). Both are those of the configuration in force, and without one of the file.
 
 import type { BurnTerms } from "../core/access/burn-rules.ts";
 import type { Brand } from "../core/brand/brand.ts";

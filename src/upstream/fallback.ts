@@ -19,7 +19,7 @@ export interface Served<Candidate, Result> {
   readonly use: ServerUse;
 }
 
-/** The use of a server for one answer. It keeps nothing else of the request. */
+/** The use of a server for one answer. The use keeps nothing else of the request. */
 export class ServerUse {
   #hasEnded = false;
 
@@ -69,7 +69,7 @@ interface Asked<Candidate> {
 export interface Question<Candidate extends { readonly server: Server }, Result, Answer>
   extends Asked<Candidate> {
   readonly attempt: (candidate: Candidate) => Promise<Result>;
-  /** Makes the answer. It must end the use of the server, or hand it on. */
+  /** Makes the answer. The function must end the use of the server, or hand it on. */
   readonly take: (served: Served<Candidate, Result>) => Answer;
   readonly watch?: RequestWatch | undefined;
 }

@@ -14,7 +14,7 @@ export function openFetch(
 }
 
 /**
- * The platform's `fetch`. It would share a kept connection between accounts (D-481), so the
+ * The platform's `fetch`. `fetch` would share a kept connection between accounts (D-481), so the
  * connection of an account's request is closed after the response. Such a request therefore never
  * meets an idle connection that the server has just closed.
  */

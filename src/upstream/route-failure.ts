@@ -3,8 +3,8 @@
 import type { ApiError } from "../core/errors.ts";
 
 /**
- * A route that did not serve; the next one may. The message is for the operator's log. It never
- * contains the upstream's words, because those may quote the prompt.
+ * A route that did not serve; the next one may. The message is for the operator's log. The message
+ * never contains the upstream's words, because those may quote the prompt.
  */
 export class RouteFailure extends Error {
   override readonly name = "RouteFailure";

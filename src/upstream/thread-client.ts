@@ -51,9 +51,9 @@ interface Thread<Request, Reply> {
   readonly ready: PromiseWithResolvers<void>;
   readonly turns: Turns<Job<Request, Reply>>;
   /**
-   * The request that the thread works on. It gets one at a time: it would free the memory of
-   * several only after the last. A request that was given up stays here, since the thread goes on
-   * with it.
+   * The request that the thread works on. The thread gets one request at a time: it would free the
+   * memory of several only after the last. A request that was given up stays here, since the thread
+   * goes on with it.
    */
   job: Job<Request, Reply> | null;
   isReady: boolean;

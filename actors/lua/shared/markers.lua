@@ -77,8 +77,8 @@ local function claim_marker(key, epoch, contents, count, request)
   write_marker(key, epoch, { state = CLAIMED, content = content, requests = requests }, MARKER_MS)
 end
 
--- Ends the claim of a call whose hold has ended. Its response may go on until `goes_on`, which is 0
--- for a call that is no part of a response, or whose process died.
+-- Ends the claim of a call whose hold has ended. The response of the call may go on until
+-- `goes_on`, which is 0 for a call that is no part of a response, or whose process died.
 local function end_claim(key, epoch, request, charged, goes_on)
   local m = parse_marker(redis_call('GET', key), epoch)
   local at = m and string.find(m.requests, request, 1, true)

@@ -2,7 +2,7 @@
 -- wallet.lua, budgets.lua, limits.lua, leases.lua and markers.lua come before the scripts in one
 -- library. Redis runs the library once, when it is loaded.
 --
--- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. It enters and
+-- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. Money enters and
 -- leaves in packed records of little-endian doubles, never as text.
 
 -- Set by `begin` of records.lua: Redis does not offer these while it loads a library.

@@ -1,5 +1,5 @@
-// The first steps of a new account: a key, a call, a payment. They tick as they happen, and go
-// after the first paid call.
+// The first steps of a new account: a key, a call, a payment. Each step ticks as it happens; the
+// list goes after the first paid call.
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

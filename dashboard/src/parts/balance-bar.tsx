@@ -1,4 +1,4 @@
-// The balance bar: paid, free, held and owed. It looks the same wherever an account is shown.
+// The balance bar: paid, free, held and owed. The bar looks the same wherever an account is shown.
 
 import { moneyText, nanoOf, sumUsd } from "../money.ts";
 import { t } from "../texts.ts";

@@ -1,5 +1,6 @@
 // One chart of figures over time, drawn by uPlot: stacked bars, or lines where figures do not add
-// up. It is loaded when it is first shown. The same figures stand in a table beside it.
+// up. The code of the chart is loaded when a chart is first shown. The same figures stand in a
+// table beside it.
 
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";

@@ -37,7 +37,7 @@ type Shown<Row> =
 /** The cells of the columns with these titles. */
 export type ShownOf<Row, Titles> = { readonly [Name in keyof Titles]?: Shown<Row> };
 
-/** The buttons of each row. Their column has a title only if one is given. */
+/** The buttons of each row. The column of the buttons has a title only if one is given. */
 interface Buttons<Row> {
   readonly title?: string;
   readonly show: (row: Row) => ReactNode;

@@ -1,5 +1,5 @@
-// A field of a form in which somebody types. Its limits follow from the table that the schemas of
-// the server follow from, too; an amount shows its fault at once.
+// A field of a form in which somebody types. The limits of a field follow from the table behind the
+// schemas of the server; an amount shows its fault at once.
 
 import { PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";

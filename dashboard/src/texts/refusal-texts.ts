@@ -15,7 +15,7 @@ export interface RefusalTexts {
   readonly message: (code: string, message: string) => string;
 }
 
-/** The texts of a language. Those of errors are whole sentences. */
+/** The texts of a language. The texts of errors are whole sentences. */
 export interface RefusalWords {
   readonly errors: Readonly<Record<ErrorCode, string>>;
   readonly consoleErrors: Readonly<Record<Exclude<ConsoleErrorCode, ErrorCode>, string>>;

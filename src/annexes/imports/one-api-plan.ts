@@ -1,5 +1,5 @@
-// Plans an import from one-api or new-api. Their unit is the quota, of which 500,000 are one USD
-// unless the option QuotaPerUnit says otherwise.
+// Plans an import from one-api or new-api. The unit of both is the quota, of which 500,000 are one
+// USD unless the option QuotaPerUnit says otherwise.
 
 import { type NanoUsd, toDollars, ZERO } from "../../core/money/money.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";

@@ -172,8 +172,8 @@ export function genaiList(providers: readonly unknown[], nowMs: number): PriceLi
 }
 
 /**
- * The names that a rule lists in full. Its prefixes are not used: a new version of a model would
- * have the prices of an older one.
+ * The names that a rule lists in full. Prefixes of the rule are not used: a new version of a model
+ * would have the prices of an older one.
  */
 function equalNames(match: unknown): string[] {
   const rule = fieldsOf(match);

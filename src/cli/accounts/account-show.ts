@@ -18,7 +18,7 @@ interface Shown {
   readonly payments: readonly Payment[];
 }
 
-/** Shows everything about an account. Its wallet is read at one instant. */
+/** Shows everything about an account. The wallet is read at one instant. */
 export async function showAccount(stores: Stores, id: string): Promise<Answer> {
   const shown = await read(stores, id);
   return { json: jsonOf(shown), text: accountText(shown) };

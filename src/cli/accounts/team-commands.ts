@@ -1,5 +1,5 @@
 // Commands about the people of an account: members, invitations, roles, the account's name, and
-// activity. They call the use cases of the console's pages, as the operator.
+// activity. The commands call the use cases of the console's pages, as the operator.
 
 import { findAccount } from "../../accounts/administration.ts";
 import { ROLES, type Role } from "../../core/access/roles.ts";

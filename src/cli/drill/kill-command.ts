@@ -7,7 +7,10 @@ import type { StepOutcome } from "./drill-report.ts";
 const KILL_AT = 10;
 
 export class KillCommand {
-  /** Resolves with how the command ended. It never rejects: nobody may be waiting for it yet. */
+  /**
+   * Resolves with how the command ended. The promise never rejects: nobody may be waiting for it
+   * yet.
+   */
   #ran: Promise<StepOutcome> | null = null;
 
   /** The command is ended after `waitMs`, or at once when the drill stops. */

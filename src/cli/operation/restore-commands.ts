@@ -1,5 +1,5 @@
 // `farebox restore` puts Postgres back to a backup, or completes a restore of Postgres by other
-// means. It empties Redis, and books the payments of the provider again.
+// means. The command empties Redis, and books the payments of the provider again.
 
 import { resolve } from "node:path";
 import { runningProcesses } from "../../../actors/layout-upgrade.ts";

@@ -1,5 +1,6 @@
 // Defines the access document: one versioned value with everything about an account that decides
-// access. It is stored in Postgres and handed out by Redis, and each process caches it parsed.
+// access. The document is stored in Postgres and handed out by Redis, and each process caches it
+// parsed.
 
 import { BlockList, isIP } from "node:net";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../money/money.ts";

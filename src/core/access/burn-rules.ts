@@ -1,6 +1,6 @@
 // Defines burn-rate rules: the measures against a key that spends much within five minutes. A rule
-// is of the account's people or of the operator. It is checked every few seconds, so it is a brake,
-// and no bound as a budget is (D-885).
+// is of the account's people or of the operator. The rule is checked every few seconds, so it is a
+// brake, and no bound as a budget is (D-885).
 
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
 import { type NanoUsd, toDecimal, usd } from "../money/money.ts";

@@ -29,8 +29,8 @@ export class EndUser {
   }
 
   /**
-   * The digests of the end user, that of the current secret first. They are made when they are
-   * first needed.
+   * The digests of the end user, that of the current secret first. The digests are made when they
+   * are first needed.
    */
   get digests(): readonly [current: string, ...earlier: string[]] {
     if (this.#digests === null) {

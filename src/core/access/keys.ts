@@ -17,7 +17,7 @@ export const KEY_PREFIXES = {
   application: "svc_sk_",
 } as const satisfies Record<Surface, string>;
 
-/** The identity that a key digest stands for. It never changes, so it may be cached. */
+/** The identity that a key digest stands for. The identity never changes, so it may be cached. */
 export interface KeyIdentity {
   readonly accountId: string;
   readonly bucket: number;
@@ -30,7 +30,7 @@ export interface KeyIdentity {
  */
 export type KeyDigests = readonly [current: string, ...previous: string[]];
 
-/** A new secret key. It is shown once; only its digest is stored. */
+/** A new secret key. The key is shown once; only its digest is stored. */
 export function newKey(surface: Surface, random: RandomBytes): string {
   let body = "";
   while (body.length < RANDOM_LENGTH) {

@@ -19,7 +19,7 @@ export const VOUCHER_COLUMNS = ["code", "usd", "uses", "link", "free_days"] as c
 /** The longest time that free credit of a voucher lasts. */
 export const FREE_DAYS_MAX = 3_650;
 
-/** A new code such as `k3vq-7zma-…`. It is shown once; only its digest is stored. */
+/** A new code such as `k3vq-7zma-…`. The code is shown once; only its digest is stored. */
 export function newVoucherCode(random: RandomBytes): string {
   return base32(random(BYTES)).replaceAll(GROUP, "$&-");
 }

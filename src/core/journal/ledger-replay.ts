@@ -64,7 +64,10 @@ export class LedgerReplay {
   repaid = 0n;
   charged = 0n;
   expired = 0n;
-  /** Entries that Postgres refused. Their effect is known only from the balances after them. */
+  /**
+   * Entries that Postgres refused. The effect of such entries is known only from the balances after
+   * them.
+   */
   holes = 0;
   /** The number of operations that the holes may hide. */
   hidden = 0;

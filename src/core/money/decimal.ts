@@ -1,5 +1,6 @@
 // Decimal numbers of other systems, exactly: floats as their shortest digits ("1.5e-7"), prices of
-// a token, ratios. They become text with a fixed number of decimals, which money and prices read.
+// a token, ratios. Such numbers become text with a fixed number of decimals, which money and prices
+// read.
 
 /** `digits` / 10^`scale`. */
 export interface Decimal {

@@ -153,7 +153,10 @@ export function usableFree(ends: FreeEnds, available: NanoUsd, nowMs: number): N
   return later === null ? available : nano(least(available, later));
 }
 
-/** The lots that something is left of, by their ends. Their sum is the usable free credit. */
+/**
+ * The lots that something is left of, by their ends. The sum of these lots is the usable free
+ * credit.
+ */
 export function freeLots(ends: FreeEnds, available: NanoUsd, nowMs: number): FreeLot[] {
   let rest: bigint = usableFree(ends, available, nowMs);
   const lots: FreeLot[] = [];

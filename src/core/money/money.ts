@@ -50,12 +50,12 @@ export function toCents(amount: NanoUsd): number {
   throw new RangeError(`$${toDecimal(amount)} is not a whole number of cents`);
 }
 
-/** The amount rounded up to whole cents. It must not be below zero. */
+/** The amount rounded up to whole cents. The amount must not be below zero. */
 export function centsUp(amount: NanoUsd): NanoUsd {
   return centsDown(nano(amount + NANO_PER_CENT - 1n));
 }
 
-/** The amount rounded down to whole cents. It must not be below zero. */
+/** The amount rounded down to whole cents. The amount must not be below zero. */
 export function centsDown(amount: NanoUsd): NanoUsd {
   return nano(amount - (amount % NANO_PER_CENT));
 }

@@ -50,7 +50,7 @@ export type Tier = (typeof TIERS)[number];
 export const SPEEDS = ["standard", "fast"] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** The way in which a provider says that it served a call. It decides the row of prices. */
+/** The way in which a provider says that it served a call. The way decides the row of prices. */
 export interface Served {
   /** `unknown`: the provider named a tier that we do not know. */
   readonly tier: Tier | "unknown";

@@ -45,8 +45,9 @@ export function parseAddress(text: string): MailAddress | string {
 }
 
 /**
- * Returns an address to sign in with, in lower case, or why it is invalid. It accepts nothing that
- * better-auth refuses: a person with such an address could never sign in again (D-230).
+ * Returns an address to sign in with, in lower case, or why it is invalid. The check accepts
+ * nothing that better-auth refuses: a person with such an address could never sign in again
+ * (D-230).
  */
 export function parseSignInAddress(text: string): MailAddress | string {
   const parsed = parseAddress(text);

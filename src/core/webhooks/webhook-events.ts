@@ -199,7 +199,7 @@ export function webhookEvent<Type extends WebhookEventType>(
   return { type, uniqueKey, data: JSON.stringify(jsonFrom(fields)(values)) };
 }
 
-/** The body that is sent. Its bytes are the same at every attempt. */
+/** The body that is sent. The bytes are the same at every attempt. */
 export function webhookBody(event: {
   readonly id: string;
   readonly type: string;

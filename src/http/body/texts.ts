@@ -29,8 +29,8 @@ type TextPath = readonly (string | number)[] | typeof BAD_NAME;
 const BAD_NAME = "name";
 
 /**
- * Returns the path of the first bad text of a JSON value; null if all texts are good. Its keys are
- * collected only after it is found: a body can have millions of values.
+ * Returns the path of the first bad text of a JSON value; null if all texts are good. The keys of
+ * the path are collected only after the text is found: a body can have millions of values.
  */
 function pathOf(value: unknown, isBad: IsBad): TextPath | null {
   if (typeof value === "string") return isBad(value) ? [] : null;

@@ -1,6 +1,6 @@
-// Finds fields of a checked body that its schema does not know. They are ignored, and the caller
-// learns their names: otherwise a misspelt field, or a field of another product, would be dropped
-// silently.
+// Finds fields of a checked body that its schema does not know. Unknown fields are ignored, and the
+// caller learns their names: otherwise a misspelt field, or a field of another product, would be
+// dropped silently.
 
 import { isObject } from "../../core/text/json.ts";
 import type { TSchema } from "../schema.ts";
@@ -13,7 +13,10 @@ const NO_NAMES: readonly string[] = Object.freeze([]);
 /** Replaces the names beyond the limit. */
 const MORE = "…";
 
-/** Adds the names of the unknown fields in a value. It runs for every call, so it is compiled. */
+/**
+ * Adds the names of the unknown fields in a value. The function runs for every call, so it is
+ * compiled.
+ */
 type Walk = (value: unknown, names: Set<string>) => void;
 
 /**

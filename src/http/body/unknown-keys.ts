@@ -1,5 +1,6 @@
-// Bounds the keys of a parsed body that its schema does not know (D-561). They have no effect, so
-// no caller needs many of them, and each step of handling a body takes time for each key.
+// Bounds the keys of a parsed body that its schema does not know (D-561). Unknown keys have no
+// effect, so no caller needs many of them, and each step of handling a body takes time for each
+// key.
 
 import type { TSchema } from "../schema.ts";
 import { invalid } from "./checks.ts";

@@ -1,4 +1,4 @@
-// The built pages of the dashboard. They are read into memory once, so that a build beside a
+// The built pages of the dashboard. The files are read into memory once, so that a build beside a
 // running server does not change its pages.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";

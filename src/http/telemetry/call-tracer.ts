@@ -1,6 +1,6 @@
-// Makes OpenTelemetry spans of calls: one of ours, and one of the provider's. They are made after a
-// call has ended, from its recorded times, so that a stream is never slowed down; they never have
-// content. Only a process with traces loads this file, and the packages with it.
+// Makes OpenTelemetry spans of calls: one of ours, and one of the provider's. Spans are made after
+// a call has ended, from its recorded times, so that a stream is never slowed down; spans never
+// have content. Only a process with traces loads this file, and the packages with it.
 
 import {
   type Attributes,

@@ -86,5 +86,8 @@ async function told<T>(asked: Promise<T>): Promise<T> {
 }
 
 const NO_ANSWER = "The payment provider did not answer";
-/** Stripe's header on the saved answer to an idempotency key. It saves a 500 like any other. */
+/**
+ * Stripe's header on the saved answer to an idempotency key. Stripe saves a 500 like any other
+ * answer.
+ */
 const REPLAYED = "idempotent-replayed";

@@ -1,5 +1,5 @@
 // A month of an account as FOCUS 1.3, the FinOps form of costs and usage: one row for each day,
-// key, model and price of a part. Its sums are the ledger's to the nano-dollar (D-801).
+// key, model and price of a part. The sums are the ledger's to the nano-dollar (D-801).
 
 import { DAY_MS } from "../../core/durations.ts";
 import type { PicoUsd } from "../../core/money/money.ts";

@@ -66,8 +66,8 @@ export class SignedReceipts {
   }
 
   /**
-   * The last receipt of a call. It is issued at the first request for it and has the same bytes
-   * after that; if the call was corrected since then, a further receipt names it.
+   * The last receipt of a call. A receipt is issued at the first request for it and has the same
+   * bytes after that; if the call was corrected since then, a further receipt names it.
    * @throws ApiError `receipt_pending`, `receipt_not_found` or `receipt_gone`
    */
   async of({ account, keyId, request }: ReceiptQuestion): Promise<SignedReceipt> {

@@ -1,5 +1,5 @@
-// The statement of a month: the balances at both ends, and the changes between them. Its charges
-// are those of the ledger, and so the sum of the receipts of the month's calls (D-962).
+// The statement of a month: the balances at both ends, and the changes between them. The charges of
+// a statement are those of the ledger, and so the sum of the receipts of the month's calls (D-962).
 
 import { serviceOfScope } from "../../core/access/services.ts";
 import { CHARGES, LEDGER_KINDS } from "../../core/journal/journal.ts";

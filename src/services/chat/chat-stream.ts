@@ -1,5 +1,5 @@
-// A streamed chat call from its first batch to its settlement. It owns the hold and always settles
-// it, even if the client no longer reads.
+// A streamed chat call from its first batch to its settlement. The stream owns the hold and always
+// settles it, even if the client no longer reads.
 
 import type { Hold, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
@@ -47,7 +47,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   readonly #limit: StreamLimit;
   readonly #cost: StreamCost;
   readonly #openedMs: number;
-  /** The deltas of the last event. They count as sent once the reader pulls again. */
+  /** The deltas of the last event. The deltas count as sent once the reader pulls again. */
   #unread: readonly ChatDelta[] = [];
   /** The part of a batch that is not delivered yet. */
   #backlog: ChatBatch | null = null;

@@ -1,6 +1,6 @@
 // Handles idempotency keys (SPEC 4.6.2). Of all requests with the same key, even simultaneous ones,
-// one creates the message; the other requests wait and receive its result. They are counted and
-// logged, and cost nothing.
+// one creates the message; the other requests wait and receive its result. The waiting requests are
+// counted and logged, and cost nothing.
 
 import { refuse, takeHold } from "../../calls/admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "../../calls/call.ts";

@@ -29,8 +29,8 @@ export interface AnsweredMaps<A extends MapsAction, Answer> extends MapsCall<A> 
 }
 
 /**
- * Answers a call. It costs nothing if no provider answered, or if the caller disconnected before
- * the answer. "Nothing found" is an answer and is charged like any other.
+ * Answers a call. The call costs nothing if no provider answered, or if the caller disconnected
+ * before the answer. "Nothing found" is an answer and is charged like any other.
  */
 export async function askMaps<A extends MapsAction, Answer>(
   deps: MapsCallDeps,

@@ -37,7 +37,9 @@ const domain = text({
 const domains = (description: string) =>
   optional(Type.Array(domain, { maxItems: SEARCH.domainsMax, description }));
 const alias = (name: string) => `Another name of \`${name}\``;
-/** A filter of other search APIs. It is refused: ignoring it would answer another question. */
+/**
+ * A filter of other search APIs. The filter is refused: ignoring it would answer another question.
+ */
 const filter = notOffered({});
 
 export const SearchBody = named("SearchRequest", {

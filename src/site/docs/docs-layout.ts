@@ -1,5 +1,5 @@
-// The frame of every page of the documentation: search, navigation and the headings of the page. It
-// works without its script, which only copies and fills in the address of the server.
+// The frame of every page of the documentation: search, navigation and the headings of the page.
+// The frame works without its script, which only copies and fills in the address of the server.
 
 import { type Brand, inBrand } from "../../core/brand/brand.ts";
 import { logoAddress } from "../../core/brand/mark.ts";

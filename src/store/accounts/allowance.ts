@@ -16,7 +16,9 @@ export interface Allowance {
   readonly amount: NanoUsd;
 }
 
-/** Books the allowance, at most once for its month. It expires at the end of the month. */
+/**
+ * Books the allowance, at most once for its month. The allowance expires at the end of the month.
+ */
 export async function grantAllowance(database: Database, allowance: Allowance): Promise<void> {
   try {
     await database.db.transaction((tx) => insertAllowance(tx, allowance));

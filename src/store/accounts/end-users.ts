@@ -39,8 +39,9 @@ export async function readEndUser<Default extends EndUserBudget>(
 }
 
 /**
- * The budgets that count an end user from now on. Those that did not count it yet begin, so that a
- * call can name them. Of several processes that begin one at once, the first gives it its number.
+ * The budgets that count an end user from now on. Budgets that did not count the end user yet
+ * begin, so that a call can name them. Of several processes that begin one at once, the first gives
+ * it its number.
  */
 export async function beginEndUser(
   { db }: Database,

@@ -246,8 +246,8 @@ export async function markForgotten(
 const DELETED_AT_ONCE = 1_000;
 
 /**
- * Deletes the runs that ended before a time and that Redis forgot. Their charges stay in ledger and
- * log. Returns how many.
+ * Deletes the runs that ended before a time and that Redis forgot. The charges of runs stay in
+ * ledger and log. Returns how many.
  */
 export async function deleteEndedRuns({ db }: Database, before: Date): Promise<number> {
   for (let deleted = 0; ; ) {

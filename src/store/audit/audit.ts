@@ -59,7 +59,7 @@ export interface AuditSnapshot {
   readonly spending: ReadonlyMap<string, bigint>;
   /** Spending of budgets by number and begin of the span: `12 1764201600000`. */
   readonly budgets: ReadonlyMap<string, bigint>;
-  /** The ledger in order, page by page. It can be read only once. */
+  /** The ledger in order, page by page. The pages can be read only once. */
   ledger(): AsyncGenerator<ReplayEntry[]>;
   /** The first call whose cost in the log differs from its charge in the ledger. */
   logMismatch(): Promise<LogMismatch | null>;

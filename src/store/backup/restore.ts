@@ -18,7 +18,7 @@ export interface RestoreTerms {
   readonly revokedKeys: readonly string[];
   /** The epoch of each bucket in Redis; 0 where it has none. */
   readonly epochs: readonly number[];
-  /** Empties Redis. It runs last; if it fails, Postgres stays as it was. */
+  /** Empties Redis. This step runs last; if it fails, Postgres stays as it was. */
   readonly emptyRedis: () => Promise<void>;
 }
 

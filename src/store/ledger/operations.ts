@@ -1,5 +1,5 @@
-// Operations: changes of a balance that are not calls. Their numbers are 1, 2, 3 … in each account,
-// so booking one requires the lock of the account's row.
+// Operations: changes of a balance that are not calls. The numbers of operations are 1, 2, 3 … in
+// each account, so booking one requires the lock of the account's row.
 
 import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Operation, OperationKind } from "../../core/journal/journal.ts";

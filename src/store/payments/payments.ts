@@ -121,10 +121,10 @@ export class Payments {
   }
 
   /**
-   * Books a payment, with the credit and bonus that refunds and disputes leave of it. It counts for
-   * the tier from `paidAt` on. A repeated reference answers the payment that was booked first. A
-   * closed account takes no payment of an operator; a payment that a provider took is booked,
-   * because its money has arrived.
+   * Books a payment, with the credit and bonus that refunds and disputes leave of it. The payment
+   * counts for the tier from `paidAt` on. A repeated reference answers the payment that was booked
+   * first. A closed account takes no payment of an operator; a payment that a provider took is
+   * booked, because its money has arrived.
    * @throws AccountClosed, BalanceTooLarge, OperationSetAside, ReferenceReused
    */
   async record(
@@ -159,7 +159,9 @@ interface Recording {
   readonly also?: AlsoInTransaction | undefined;
 }
 
-/** `Payments.record` as a part of a transaction. It takes the lock of the account's row. */
+/**
+ * `Payments.record` as a part of a transaction. The function takes the lock of the account's row.
+ */
 export async function recordPaymentIn(
   tx: Transaction,
   random: RandomBytes,
@@ -186,7 +188,9 @@ export async function recordPaymentIn(
   return stored;
 }
 
-/** `Payments.change` as a part of a transaction. It takes the lock of the account's row. */
+/**
+ * `Payments.change` as a part of a transaction. The function takes the lock of the account's row.
+ */
 export async function changePaymentIn(
   tx: Transaction,
   id: string,

@@ -97,9 +97,9 @@ export class RedisNotWritable extends Error {
 }
 
 /**
- * Checks that every server that has one of the keys accepts writes. It writes no bytes to a key
- * that does not exist: Redis checks this like any write, but uses no memory or disk for it, so it
- * can be called often (D-156).
+ * Checks that every server that has one of the keys accepts writes. The check writes no bytes to a
+ * key that does not exist: Redis checks this like any write, but uses no memory or disk for it, so
+ * it can be called often (D-156).
  * @throws RedisNotWritable
  */
 export async function checkWrites(

@@ -133,8 +133,8 @@ export const budgets = pgTable(
 );
 
 /**
- * Budgets that callers name in their requests (src/core/access/runs.ts). Their numbers are of the
- * sequence of `budgets`, because entries of the journal name both by number (D-788).
+ * Budgets that callers name in their requests (src/core/access/runs.ts). The numbers of both are of
+ * the sequence of `budgets`, because entries of the journal name both by number (D-788).
  */
 export const runs = pgTable(
   "runs",
@@ -228,8 +228,8 @@ export const payments = pgTable(
 );
 
 /**
- * Changes of a balance that are not calls. They are committed here first, then applied to Redis in
- * the order of `number`, which counts 1, 2, 3 … in each account without gaps.
+ * Changes of a balance that are not calls. Operations are committed here first, then applied to
+ * Redis in the order of `number`, which counts 1, 2, 3 … in each account without gaps.
  */
 export const operations = pgTable(
   "operations",

@@ -6,8 +6,8 @@ import { accounts } from "./account-schema.ts";
 import { at, number } from "./columns.ts";
 
 /**
- * A mail of the service itself: a receipt, a code. Its content is deleted when it was sent; one
- * that was given up keeps it for some days, unless it brings a code or a link (D-212).
+ * A mail of the service itself: a receipt, a code. The content is deleted when the mail was sent; a
+ * mail that was given up keeps it for some days, unless it brings a code or a link (D-212).
  */
 export const outbox = pgTable(
   "outbox",

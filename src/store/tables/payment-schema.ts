@@ -156,7 +156,7 @@ export const refundAttempts = pgTable(
   (table) => [primaryKey({ columns: [table.topUp, table.reference] })],
 );
 
-/** A plan that is paid by the month. It is kept when it has ended, and says why. */
+/** A plan that is paid by the month. The row of an ended plan is kept, and says why it ended. */
 export const planSubscriptions = pgTable(
   "plan_subscriptions",
   {

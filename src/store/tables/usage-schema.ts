@@ -36,7 +36,7 @@ export const UNKNOWN_SERVICE = "unknown";
 
 /**
  * Written in the transaction that writes the log rows, so the sums are those of the log at any
- * time. They stay when months of the log are dropped.
+ * time. The sums stay when months of the log are dropped.
  */
 export const usageRollups = pgTable(
   "usage_rollups",

@@ -1,5 +1,5 @@
-// Reads the charges of a UTC day, by key, service and model. These sums have all money of the
-// ledger, also that of calls whose log row is missing or was dropped.
+// Reads the charges of a UTC day, by key, service and model. The sums have all money of the ledger,
+// also that of calls whose log row is missing or was dropped.
 
 import type { Database } from "../servers/database.ts";
 

@@ -305,8 +305,8 @@ function endOf(entry: JournalEntry): End {
 }
 
 /**
- * A summary has no request id. Its id is derived from its place in the journal: a key has several
- * for one minute if a process reports refusals after the minute was summed up.
+ * A summary has no request id. The id of a summary is derived from its place in the journal: a key
+ * has several for one minute if a process reports refusals after the minute was summed up.
  */
 function summaryId({ account, epoch, number }: JournalEntry): string {
   const hex = new Bun.CryptoHasher("md5").update(`${account} ${epoch}-${number}`).digest("hex");

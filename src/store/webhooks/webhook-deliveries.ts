@@ -115,7 +115,10 @@ export class WebhookDeliveries {
     return rows.map(claimOf);
   }
 
-  /** Records that the receiver took the event. It counts even if the claim was lost meanwhile. */
+  /**
+   * Records that the receiver took the event. The record counts even if the claim was lost
+   * meanwhile.
+   */
   async delivered(claim: WebhookClaim, { httpStatus, durationMs }: AttemptResult): Promise<void> {
     const { sql } = this.database;
     const ended = await sql`

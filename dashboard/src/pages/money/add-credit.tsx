@@ -34,7 +34,9 @@ function amountProblem(usd: string, { caps }: BillingReply): string | null {
   return null;
 }
 
-/** The dialog. It stays open while a card is charged: closing it would not stop that. */
+/**
+ * The dialog. The dialog stays open while a card is charged: closing it would not stop the charge.
+ */
 export function AddCredit({ close, account, billing }: AddCreditProps) {
   const { cards, caps } = billing;
   const first = AMOUNTS.find((one) => amountProblem(one, billing) === null) ?? caps.min_usd;

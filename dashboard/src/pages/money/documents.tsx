@@ -1,5 +1,5 @@
-// The invoice of a payment and its credit notes. Their addresses end after some time, so they are
-// asked for when somebody opens the list.
+// The invoice of a payment and its credit notes. The addresses of documents end after some time, so
+// the addresses are asked for when somebody opens the list.
 
 import { Button, Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,5 +1,5 @@
-// The statement of a month: both balances, the changes between them, and the charges by model. It
-// is signed, and made to be printed.
+// The statement of a month: both balances, the changes between them, and the charges by model. The
+// statement is signed, and made to be printed.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -20,8 +20,8 @@ export function isSealed(data: string): boolean {
 }
 
 /**
- * The tool call's data; null if it is none, or too long. It is a caller's, and not checked. Throws
- * `invalid_json` if it nests too deep.
+ * The tool call's data; null if it is none, or too long. The data is a caller's, and not checked.
+ * Throws `invalid_json` if it nests too deep.
  */
 export function openedExtra(data: string): Json | null {
   if (data.length > 2 * TOOL_CALL_EXTRA_CHARACTERS_MAX) return null;

@@ -75,7 +75,7 @@ export function isAddress({ dataAt }: MediaPart): boolean {
   return dataAt === 0;
 }
 
-/** The base64 of media that came with the request. It shares the memory of the URL. */
+/** The base64 of media that came with the request. The text shares the memory of the URL. */
 export function base64Of({ url, dataAt }: MediaPart): string {
   return url.slice(dataAt);
 }

@@ -194,8 +194,8 @@ export interface Quirks {
 }
 
 /**
- * Fields of requests that identify a caller, or the prompts that share a cache. Those with a dot
- * stand inside of another field.
+ * Fields of requests that identify a caller, or the prompts that share a cache. Names with a dot
+ * are fields inside of another field.
  */
 export const IDENTIFIER_FIELDS = [
   "safety_identifier",

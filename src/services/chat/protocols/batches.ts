@@ -3,7 +3,7 @@
 import type { Pull, Taker } from "../../../core/taker.ts";
 import type { ChatBatch } from "./provider.ts";
 
-/** A stream of batches. It is also an iterator, for code that needs no speed. */
+/** A stream of batches. The stream is also an iterator, for code that needs no speed. */
 export abstract class Batches implements Pull<ChatBatch>, AsyncIterableIterator<ChatBatch> {
   abstract pull(taker: Taker<ChatBatch>): void;
 

@@ -296,7 +296,10 @@ function joined(ignored: ServedRoute["ignored"], lost: RelayTerms["lost"]): Serv
   return ignored === undefined ? lost : [...ignored, ...lost];
 }
 
-/** A started stream. Its result is reported once, however it ends and whether it is read or not. */
+/**
+ * A started stream. The result is reported once, however the stream ends and whether it is read or
+ * not.
+ */
 class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   readonly lane: string;
   readonly buying: ServedRoute["buying"];

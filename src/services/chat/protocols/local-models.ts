@@ -50,7 +50,10 @@ export const MODELS_MAX = 200;
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */
 const PRICES = bandPrices({ input: "0.10", output: "0.40" });
-/** The context if the server does not report one. It is large, because higher usage is dropped. */
+/**
+ * The context if the server does not report one. The number is large, because higher usage is
+ * dropped.
+ */
 const CONTEXT_TOKENS = 131_072;
 const NOT_FOR_CHAT = /embed|rerank|whisper/i;
 

@@ -19,7 +19,10 @@ import {
 } from "./reply-usage.ts";
 
 export interface LastOfMessages {
-  /** The counts of the message so far. They are cumulative: of each field the last value counts. */
+  /**
+   * The counts of the message so far. The counts are cumulative: of each field the last value
+   * counts.
+   */
   readonly usage: Json | null;
   readonly model: string | null;
   readonly stopReason: string | null;

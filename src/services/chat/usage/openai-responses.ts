@@ -75,7 +75,9 @@ function inputParts({ input_tokens_details: details }: Json, input: number, sent
   return parts;
 }
 
-/** The tokens of the image tool, which has a model of its own. They are beside the usage. */
+/**
+ * The tokens of the image tool, which has a model of its own. These tokens are beside the usage.
+ */
 function imageToolParts(response: Json) {
   const image = objectIn(objectIn(response, "tool_usage"), "image_gen");
   const imageIn = countIn(image.input_tokens_details, "image_tokens");

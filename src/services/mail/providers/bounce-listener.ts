@@ -30,8 +30,8 @@ const CLIENTS_MAX = 100;
 const QUIET_MS = 30_000;
 
 /**
- * Starts the listener; rejects if the port is taken. It accepts only return paths of ours as
- * recipients.
+ * Starts the listener; rejects if the port is taken. The listener accepts only return paths of ours
+ * as recipients.
  */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const { domain, secrets, messages, log } = options;

@@ -139,8 +139,8 @@ function createComposer({ dkim, domain }: MailIdentity): (parts: Parts) => Promi
 }
 
 /**
- * The library signs a lone CR as it is, and then sends it as a line break. It counts no new line
- * after a lone LF, and makes two pieces of each: a mail of nothing else takes 0.4 s.
+ * The library signs a lone CR as it is, and then sends it as a line break. The library counts no
+ * new line after a lone LF, and makes two pieces of each: a mail of nothing else takes 0.4 s.
  */
 function withPlainBreaks(body: string): string {
   return body.replaceAll(/\r\n?|\n/g, "\r\n");

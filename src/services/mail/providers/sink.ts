@@ -12,7 +12,7 @@ export interface MailSink {
 
 const BYTES_MAX = 4 * 1024 * 1024;
 
-/** Starts the sink on a free port of this machine. It logs each message that it drops. */
+/** Starts the sink on a free port of this machine. The sink logs each message that it drops. */
 export async function startSink(log: Pick<Log, "info">): Promise<MailSink> {
   const server = new SMTPServer({
     authOptional: true,

@@ -10,7 +10,7 @@ export interface OutgoingMail {
   readonly mime: Buffer;
 }
 
-/** `why` is for the log. It has only codes, because a server's text may quote an address. */
+/** `why` is for the log. `why` has only codes, because a server's text may quote an address. */
 export type Delivery =
   /** The server accepted the message for this many recipients, and refused the others. */
   | { readonly kind: "accepted"; readonly accepted: number }

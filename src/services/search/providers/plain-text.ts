@@ -111,7 +111,7 @@ function endOfSpan(ends: Ends, begin: string, from: number): number | null {
   return ends.after(`</${begin.slice(1)}\\s*>`, opened);
 }
 
-/** Finds the ends of spans in a text. It searches only once for an end that is missing. */
+/** Finds the ends of spans in a text. The search for a missing end runs only once. */
 class Ends {
   readonly #missing = new Set<string>();
 

@@ -1,5 +1,5 @@
-// The body of a text completion, OpenAI's older form: a prompt in place of messages. It is served
-// as a chat with one message of the user.
+// The body of a text completion, OpenAI's older form: a prompt in place of messages. A text
+// completion is served as a chat with one message of the user.
 
 import { CHAT } from "../../../../core/access/limits.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";

@@ -42,7 +42,7 @@ export class PassedOutput {
     return Math.max(this.#first - 1, ...this.#open.keys(), ...this.#done.keys()) + 1;
   }
 
-  /** The events to send now. Those about the response itself wait in `started` and `ended`. */
+  /** The events to send now. Events about the response itself wait in `started` and `ended`. */
   take(event: Json): readonly ResponseEvent[] {
     const { type, response, output_index: at } = event;
     if (!isName(type)) return [];

@@ -17,7 +17,7 @@ export const STATE = "refers to data that only the provider keeps, and is not su
 
 export const toolName = shortText(128);
 
-/** Tools that run at the provider, or that only its own models know. They are left out. */
+/** Tools that run at the provider, or that only its own models know. Such tools are left out. */
 const HOSTED_TOOLS = [
   "apply_patch",
   "code_interpreter",

@@ -36,7 +36,9 @@ export class SdkTransport {
     this.#limits = limits;
   }
 
-  /** For the package. It is typed as the platform's, whose other members no package uses. */
+  /**
+   * For the package. The function is typed as the platform's, whose other members no package uses.
+   */
   readonly fetch = ((input: string | URL, init: RequestInit = {}) =>
     this.#send(String(input), init)) as unknown as SdkFetch;
 

@@ -1,5 +1,5 @@
 // The round trip of a model's thoughts: a provider signs or seals them, and wants them back with
-// the result of a tool. They travel in `extra_content` of the tool call (D-677).
+// the result of a tool. Thoughts travel in `extra_content` of the tool call (D-677).
 
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { isObject, type Json } from "../../../../core/text/json.ts";

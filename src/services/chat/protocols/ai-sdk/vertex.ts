@@ -1,5 +1,5 @@
-// Models on Google's Vertex AI: Gemini by Google's form, Claude by Anthropic's. Their
-// packages are used without the package for Vertex, which brings a second HTTP client (D-674).
+// Models on Google's Vertex AI: Gemini by Google's form, Claude by Anthropic's. The packages of
+// both are used without the package for Vertex, which brings a second HTTP client (D-674).
 
 import type { JSONValue } from "@ai-sdk/provider";
 import { tierOf } from "../../request-tier.ts";

@@ -1,5 +1,5 @@
-// The built-in model. It is not a language model: it finds the passages of Farebox's documentation
-// that match the last question best, and quotes them.
+// The built-in model. The guide is not a language model: it finds the passages of Farebox's
+// documentation that match the last question best, and quotes them.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

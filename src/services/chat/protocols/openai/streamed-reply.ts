@@ -64,8 +64,8 @@ export class StreamedReply implements ReplyStream {
   }
 
   /**
-   * The batch in the bytes from `from` to `to`; null if there is none. It is empty if there is only
-   * hidden reasoning. An error after it goes to `failure`.
+   * The batch in the bytes from `from` to `to`; null if there is none. The batch is empty if there
+   * is only hidden reasoning. An error after it goes to `failure`.
    */
   read(bytes: Buffer, from: number, to: number): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null, fingerprint: null };

@@ -1,5 +1,5 @@
-// Schedules look-ups. They run in the thread that serves requests (D-074), and the most expensive
-// take ten milliseconds: many in a row would delay every other call.
+// Schedules look-ups. Look-ups run in the thread that serves requests (D-074), and the most
+// expensive take ten milliseconds: many in a row would delay every other call.
 
 import type { Clock } from "../../../../core/clock.ts";
 import { Turns } from "../../../../upstream/turns.ts";
@@ -18,8 +18,8 @@ export class Lookups {
   constructor(readonly clock: Pick<Clock, "monotonicMs">) {}
 
   /**
-   * Returns the result of `look`, or rejects with its error. It runs at once if few look-ups ran in
-   * this turn of the loop.
+   * Returns the result of `look`, or rejects with its error. The look-up runs at once if few
+   * look-ups ran in this turn of the loop.
    */
   run<T>(account: string, look: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();

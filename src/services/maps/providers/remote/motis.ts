@@ -24,7 +24,8 @@ import { distinctLines, MOTIS_MODES } from "./transit-modes.ts";
 import { degrees, jsonService, type Query, type Upstream } from "./upstream.ts";
 
 /**
- * Timetables have many owners, and MOTIS names none. Its maps and footpaths are OpenStreetMap's.
+ * Timetables have many owners, and MOTIS names none. The maps and footpaths of MOTIS are
+ * OpenStreetMap's.
  */
 const ATTRIBUTION = ["Timetables: the operators of public transport, by MOTIS", OPENSTREETMAP];
 /** High enough that no line is omitted. */
@@ -179,7 +180,7 @@ function toStop(item: Json, from: Position): { stop: StopAnswer } | null {
   return { stop: { stop_id: stopId, name, ...at, distance_m, modes: [...new Set(known)] } };
 }
 
-/** The lines with a stop in the circle. Those that only pass through its box do not serve it. */
+/** The lines with a stop in the circle. Lines that only pass through its box do not serve it. */
 function toLines(reply: unknown, { lat, lon, radius }: Around): LineAnswer[] {
   const { routes, stops } = objectOrEmpty(reply);
   const isNear = (Array.isArray(stops) ? stops : []).map((stop) => {

@@ -64,9 +64,9 @@ function ringAround({ lat, lon, zoom }: ImageParameters): string {
 }
 
 /**
- * Any other server. The base URL is a template with {lat}, {lon}, {zoom}, {width} and {height}. It
- * may contain {style}, which becomes light or dark, {key}, and {marker:…}, with a text that is kept
- * only if the site should be marked.
+ * Any other server. The base URL is a template with {lat}, {lon}, {zoom}, {width} and {height}. The
+ * template may contain {style}, which becomes light or dark, {key}, and {marker:…}, with a text
+ * that is kept only if the site should be marked.
  */
 export function staticMap(upstream: Upstream): Services {
   const template = upstream.server.baseUrl;

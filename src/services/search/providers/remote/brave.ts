@@ -1,5 +1,5 @@
-// Brave Search (api-dashboard.search.brave.com, web search). It allows at most 20 results per page,
-// ten pages, 400 characters and 50 words, and only the countries and languages listed here.
+// Brave Search (api-dashboard.search.brave.com, web search). Brave allows at most 20 results per
+// page, ten pages, 400 characters and 50 words, and only the countries and languages listed here.
 
 import type { Freshness, SearchField } from "../provider.ts";
 import {

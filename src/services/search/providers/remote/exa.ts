@@ -1,4 +1,4 @@
-// Exa (exa.ai/docs, POST /search). It has no pages and at most 100 results, and does not support
+// Exa (exa.ai/docs, POST /search). Exa has no pages and at most 100 results, and does not support
 // languages. For freshness we send a date.
 
 import type { SearchField } from "../provider.ts";

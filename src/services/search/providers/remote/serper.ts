@@ -1,5 +1,5 @@
 // Searches with Serper, which queries Google (serper.dev, POST /search). Google pages as callers
-// do, and knows the operators for domains. Its safety filter cannot be set here.
+// do, and knows the operators for domains. The safety filter of Serper cannot be set here.
 
 import type { Freshness } from "../provider.ts";
 import { JSON_HEADERS, listAt, SAME_PAGES, type ServiceKind, used, withDomains } from "./kind.ts";

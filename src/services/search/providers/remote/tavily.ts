@@ -1,6 +1,6 @@
 // Searches with Tavily (docs.tavily.com, POST /search). Tavily has no pages and at most 20 results,
-// so later pages are cut out of those. It does not support languages, and needs the English names
-// of countries.
+// so later pages are cut out of those. Tavily does not support languages, and needs the English
+// names of countries.
 
 import type { SearchField } from "../provider.ts";
 import { endOfPage, fromTheStart, JSON_HEADERS, listAt, type ServiceKind, used } from "./kind.ts";

@@ -3,7 +3,7 @@
 import { type Clock, wait } from "../../../../../core/clock.ts";
 import { ApiError } from "../../../../../core/errors.ts";
 
-/** Refusals that other calls of the same caller cause. They may be over soon. */
+/** Refusals that other calls of the same caller cause. Such refusals may be over soon. */
 const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_limit_exceeded"]);
 /**
  * A full window has room again after 61 seconds at most, because each second counts until its end.
