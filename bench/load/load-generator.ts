@@ -1,5 +1,6 @@
-// Keeps a fixed number of calls open for a fixed time and prints the results as JSON. It shares the
-// machine with the measured program, so it sends requests in the way that takes the least CPU.
+// Keeps a fixed number of calls open for a fixed time and prints the results as JSON. The generator
+// shares the machine with the measured program, so it sends requests in the way that takes the
+// least CPU.
 
 import { usd } from "../../src/core/money/money.ts";
 import { HttpClient } from "../../src/upstream/http/http-client.ts";

@@ -1,6 +1,6 @@
-// Sends the load generator's calls that are not streamed. It writes HTTP by hand, which takes a
-// quarter less CPU than the client of the product: the generator shares the processors with the
-// measured program.
+// Sends the load generator's calls that are not streamed. The caller writes HTTP by hand, which
+// takes a quarter less CPU than the client of the product: the generator shares the processors with
+// the measured program.
 
 import type { Socket } from "bun";
 

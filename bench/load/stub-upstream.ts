@@ -1,7 +1,7 @@
 // Answers as the upstream of every target: at once, with as little CPU as possible. The name of the
 // model selects the answer: "plain", "slow" (after 200 ms), "chunks-200" (a stream of 200 chunks)
-// or "held" (a stream that never ends). It answers searches like SearXNG, Messages like Anthropic,
-// and Responses like OpenAI.
+// or "held" (a stream that never ends). The stub answers searches like SearXNG, Messages like
+// Anthropic, and Responses like OpenAI.
 
 import type { Socket } from "bun";
 import { MESSAGE_REPLIES, MESSAGE_SCRIPTS } from "./stub-messages.ts";

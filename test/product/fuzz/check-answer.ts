@@ -33,7 +33,9 @@ const COMMON_HEADERS = [
 ] as const;
 /** Paths of no surface, which answer without the headers of a surface. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set(PROGRAM.map(({ path }) => path));
-/** The console, which dots in a path may lead to. It has its own fuzzer (check-console.ts). */
+/**
+ * The console, which dots in a path may lead to. The console has its own fuzzer (check-console.ts).
+ */
 const OF_THE_CONSOLE = /^\/console\/api\//i;
 const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503]);
 /** Codes of paths that have no endpoint; a malformed Host comes before them. */

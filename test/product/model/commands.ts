@@ -21,8 +21,8 @@ export type Command =
       /** False if nothing follows a try that only counted: its answer or its caller was lost. */
       readonly goesOn: boolean;
       /**
-       * The hold belongs to no process and has a deadline of its own, as queued mail does. It is
-       * above 0.
+       * The hold belongs to no process and has a deadline of its own, as queued mail does. The hold
+       * is above 0.
        */
       readonly detached: boolean;
       readonly refusal: "none" | "invalid_json" | "insufficient_scope";

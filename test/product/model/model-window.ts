@@ -1,4 +1,5 @@
-// The expected request window. It keeps every counted second, without sums that could be wrong.
+// The expected request window. The model keeps every counted second, without sums that could be
+// wrong.
 
 /** A request counts until the second in which it arrived is this many seconds ago. */
 export const WINDOW_SECONDS = 61;

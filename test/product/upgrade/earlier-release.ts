@@ -1,5 +1,5 @@
 // Opens earlier releases, from this repository's history, for tests that run them beside the
-// present state. Their packages are the present ones.
+// present state. The packages of all are the present ones.
 
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 const FIRST = "v0.1.0";
 /**
  * The commit with which the data of the first release begin: the present release upgrades all that
- * was made since (D-603). It stands for the first release until that has a tag.
+ * was made since (D-603). The commit stands for the first release until that has a tag.
  */
 const FIRST_COMMIT = "39d934a872bb0725e56060520fbed8df855591a9";
 

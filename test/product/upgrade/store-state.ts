@@ -79,7 +79,7 @@ async function tablesOf(sql: Sql): Promise<readonly string[]> {
   return tables.map(({ name }) => String(name));
 }
 
-/** Fills empty stores with a state. Its schema is made by the migrations that had run then. */
+/** Fills empty stores with a state. The schema is made by the migrations that had run then. */
 export async function fillStores(state: StoreState, { redisUrl, databaseUrl }: StoreUrls) {
   await onPostgres(databaseUrl, (sql) => fillPostgres(sql, state));
   await onRedis(redisUrl, async (client) => {

@@ -55,7 +55,7 @@ export function limitsIn(mood: string): Partial<ProviderEntry> {
   return HANGING[mood] ?? {};
 }
 
-/** A provider at an address. Its limits are so long that a busy machine does not reach them. */
+/** A provider at an address. The limits are so long that a busy machine does not reach them. */
 export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
   return {
     ...PROVIDER_DEFAULTS,

@@ -1,8 +1,7 @@
 // Serves OpenAI's chat completions according to a mood, which is the name of the model. Responses
-// and Messages are served too, with the moods that only speak; embeddings and ranks have one
-// reply. It writes HTTP/1.1
-// by hand to sockets, because no server library can violate the protocol. As a process: `bun
-// test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
+// and Messages are served too, with the moods that only speak; embeddings and ranks have one reply.
+// The fake writes HTTP/1.1 by hand to sockets, because no server library can violate the protocol.
+// As a process: `bun test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
 
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";

@@ -1,5 +1,5 @@
-// Opens as many files as a process may have, and then needs a thread. It prints the results of
-// three requests: with no file left, with one, and with all of them.
+// Opens as many files as a process may have, and then needs a thread. The program prints the
+// results of three requests: with no file left, with one, and with all of them.
 
 import { closeSync, openSync } from "node:fs";
 import { ThreadClient } from "../../../src/upstream/thread-client.ts";

@@ -1,5 +1,5 @@
-// Runs a real Postfix on loopback, from the system's packages, with private folders only. It relays
-// messages to a given port.
+// Runs a real Postfix on loopback, from the system's packages, with private folders only. Postfix
+// relays messages to a given port.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -83,7 +83,7 @@ export async function owingAccount(world: World): Promise<TestAccount> {
 
 /**
  * An account in a bucket that was rebuilt, after Postgres had refused the ledger row of a gift of
- * $3. It has spent one cent of its free credit.
+ * $3. The account has spent one cent of its free credit.
  */
 export async function rebuiltWithoutGift(
   world: World,

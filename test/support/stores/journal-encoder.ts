@@ -16,7 +16,7 @@ const TYPES: readonly JournalType[] = [
   "repayment",
 ];
 
-/** The packed fields of an entry. Its epoch and number are in the id of the stream. */
+/** The packed fields of an entry. The epoch and the number are in the id of the stream. */
 export type EntryFields = Omit<JournalEntry, "epoch" | "number">;
 
 /** An entry's content in the stream. */

@@ -37,7 +37,7 @@ function isThrown(run: () => void): boolean {
   }
 }
 
-/** A change of a source text. It throws if it does not find the text to change. */
+/** A change of a source text. The change throws if it does not find its text. */
 export type Change = (source: string) => string;
 
 /** Replaces a text that must occur exactly once. */

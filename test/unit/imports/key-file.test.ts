@@ -1,4 +1,4 @@
-// Tests the file with the new keys of imports. It has the only copy of each key, so no import
+// Tests the file with the new keys of imports. The file has the only copy of each key, so no import
 // removes another import's keys.
 
 import { Database } from "bun:sqlite";
