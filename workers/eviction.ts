@@ -4,7 +4,7 @@
 
 import { accountKeys } from "../actors/records/keys.ts";
 import { type BudgetRecord, parseBudgets } from "../actors/records/records.ts";
-import { timeOf } from "../actors/redis/redis-clock.ts";
+import { redisTime } from "../actors/redis/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
 import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
@@ -48,7 +48,7 @@ const AT_ONCE = 16;
 
 /** Evicts every wallet that is idle and fully flushed. Returns how many were removed. */
 export async function evictIdle(deps: EvictionDeps): Promise<number> {
-  const nowMs = await timeOf(deps.redis, deps.scriptTime?.() ?? 0);
+  const nowMs = await redisTime(deps.redis, deps.scriptTime?.() ?? 0);
   let evicted = 0;
   for await (const page of scanWallets(deps.redis)) {
     for (const { accountId, usedMs } of page) {

@@ -10,7 +10,7 @@ import {
   MAIL_OWNER,
 } from "../actors/records/keys.ts";
 import { type HoldRecord, isEnded, parseHold } from "../actors/records/records.ts";
-import { timeOf } from "../actors/redis/redis-clock.ts";
+import { redisTime } from "../actors/redis/redis-clock.ts";
 import { ENDED_AT_ONCE, forgetEnded, sweep } from "../actors/scripts/call-scripts.ts";
 import { forgetOwner } from "../actors/scripts/lease-scripts.ts";
 import type { ScriptTime } from "../actors/scripts/script.ts";
@@ -110,7 +110,7 @@ interface BucketSweep extends SweepDeps {
 async function sweepBucket(deps: SweepDeps, bucket: number): Promise<Swept> {
   const { scripts } = deps;
   const given = deps.scriptTime?.() ?? 0;
-  const nowMs = await timeOf(scripts.redis, given);
+  const nowMs = await redisTime(scripts.redis, given);
   const keys = bucketKeys(bucket);
   const failures: Error[] = [];
   const run = { ...deps, keys, failures };

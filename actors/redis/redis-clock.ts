@@ -17,7 +17,7 @@ export class RedisClock {
 }
 
 /** Redis's time, or the time that a test sets. */
-export async function timeOf(redis: RedisClient, given: ScriptTime): Promise<number> {
+export async function redisTime(redis: RedisClient, given: ScriptTime): Promise<number> {
   if (given > 0) return given;
   const [seconds, microseconds] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);

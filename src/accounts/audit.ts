@@ -7,7 +7,7 @@ import {
   findOverdueLease,
   inspectBuckets,
 } from "../../actors/inspection.ts";
-import { timeOf } from "../../actors/redis/redis-clock.ts";
+import { redisTime } from "../../actors/redis/redis-clock.ts";
 import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
 import type { AuditFinding } from "../core/journal/audit-finding.ts";
 import type { AccountRef } from "../store/accounts/accounts.ts";
@@ -170,7 +170,7 @@ async function checkBuckets(
   const { redis, repository } = deps;
   const cursors = await repository.cursors();
   const buckets = await inspectBuckets(redis);
-  const nowMs = await timeOf(redis, deps.scriptTime?.() ?? 0);
+  const nowMs = await redisTime(redis, deps.scriptTime?.() ?? 0);
   for (const cursor of cursors.filter(({ bucket }) => isLookedAt(bucket))) {
     const found = buckets.find(({ bucket }) => bucket === cursor.bucket);
     const wrong = found === undefined ? null : checkBucket(cursor, found);

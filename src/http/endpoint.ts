@@ -10,7 +10,7 @@ import type { ModelPatterns } from "../core/access/key-limits.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import { CallBody, checkAhead, checkPauses, termsOf } from "./body/ahead.ts";
+import { CallBody, checkAhead, checkPauses, serviceTerms } from "./body/ahead.ts";
 import { endUserIn } from "./body/end-user.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import { parseBody } from "./body/parse-body.ts";
@@ -217,7 +217,7 @@ function refuseCall<Deps extends FrameDeps>(
   error: unknown,
 ): Promise<never> {
   if (!(error instanceof ApiError)) throw error;
-  return refuse(deps.calls, call, { ...termsOf(definition), model, refusal: error });
+  return refuse(deps.calls, call, { ...serviceTerms(definition), model, refusal: error });
 }
 
 function checkMethod(
@@ -269,7 +269,7 @@ async function answerOpen(
     const answerTo = (models: ModelPatterns) => jsonOrRefusal(() => run(models));
     let made = answerTo(null);
     const refusal = made instanceof ApiError ? made : null;
-    const { service } = termsOf({ service: info.service, access: "key" });
+    const { service } = serviceTerms({ service: info.service, access: "key" });
     const request = { endpoint: loggedName(info), service, refusal, answerTo };
     const byKey = await countByKey(deps, arrival, request);
     if (byKey === null) {

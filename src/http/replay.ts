@@ -7,7 +7,7 @@ import { type Call, NO_COST, outcomeOf } from "../calls/call.ts";
 import { release } from "../calls/settling.ts";
 import { OK } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import { termsOf } from "./body/ahead.ts";
+import { serviceTerms } from "./body/ahead.ts";
 import type { Endpoint } from "./endpoint-info.ts";
 import type { FrameDeps } from "./frame.ts";
 import type { KeyedRequest } from "./kept-answers.ts";
@@ -33,7 +33,7 @@ export async function replayOf(
     return null;
   }
   const { calls } = deps;
-  const hold = await takeHold(calls, call, { ...termsOf(definition), model, ...NO_COST });
+  const hold = await takeHold(calls, call, { ...serviceTerms(definition), model, ...NO_COST });
   await release(calls, hold, outcomeOf(calls, call, { status: OK, errorCode: null }));
   calls.meter?.replayed();
   return typeof body === "string"

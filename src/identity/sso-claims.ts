@@ -17,7 +17,7 @@ const METHODS: readonly (readonly string[])[] = [
 ];
 
 /** The verified address, in lower case. @throws OidcRefused */
-export function addressOf({ email, emailVerified }: OidcClaims): string {
+export function claimedAddress({ email, emailVerified }: OidcClaims): string {
   if (typeof email !== "string") throw new OidcRefused("the provider names no address");
   if (emailVerified !== true) {
     throw new OidcRefused("the provider does not say that the address is verified");
@@ -28,7 +28,7 @@ export function addressOf({ email, emailVerified }: OidcClaims): string {
 }
 
 /** The name of a person; "" if the provider does not give one. */
-export function nameIn({ name }: OidcClaims): string {
+export function claimedName({ name }: OidcClaims): string {
   return typeof name === "string" ? name.trim().slice(0, NAME_LENGTH_MAX) : "";
 }
 

@@ -17,7 +17,7 @@ import {
   type OidcSecrets,
   OidcUnavailable,
 } from "./providers/oidc-client.ts";
-import { addressOf, hasSecondFactor, isInGroup, nameIn, provedAtOf } from "./sso-claims.ts";
+import { claimedAddress, claimedName, hasSecondFactor, isInGroup, provedAtOf } from "./sso-claims.ts";
 
 export interface SsoConfig extends OidcClientConfig {
   /** Members of this group of the provider are operators; null: the flag decides. */
@@ -189,7 +189,7 @@ export class Sso {
   async #personOf(claims: OidcClaims): Promise<Pick<SsoSignIn, "link"> & { person: SsoPerson }> {
     const { links, people } = this.deps;
     const { group, issuer } = this.config;
-    const email = addressOf(claims);
+    const email = claimedAddress(claims);
     if (group !== null && !isInGroup(claims, group)) throw noOperator(email);
     const identity = { issuer, subject: claims.subject };
     const linked = await links.find(identity);
@@ -207,7 +207,7 @@ export class Sso {
     if (known?.hasFactor) return { person: known, link: identity };
     const person =
       known === null
-        ? await this.#add(identity, email, nameIn(claims))
+        ? await this.#add(identity, email, claimedName(claims))
         : await this.#link(identity, known);
     return { person, link: null };
   }

@@ -91,7 +91,7 @@ function consentOf({ now }: Pick<CheckedOrder, "now">) {
 }
 
 /** The terms of an order's step, as they are shown before the order. */
-export function termsOf({ subscription }: PlanFacts, step: OrderStep): OrderTerms {
+export function orderTerms({ subscription }: PlanFacts, step: OrderStep): OrderTerms {
   if (step.kind === "charge") {
     return { price: step.charge.price, chargedNow: step.topUp.amount, begins: "now" };
   }

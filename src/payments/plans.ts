@@ -16,7 +16,7 @@ import type { SavedCard } from "../store/payments/saved-cards.ts";
 import type { TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { attempt } from "./charge.ts";
-import { cancelStep, checkAgreed, orderStep, renewalStep, termsOf } from "./plan-steps.ts";
+import { cancelStep, checkAgreed, orderStep, renewalStep, orderTerms } from "./plan-steps.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
 export interface PlanOrder {
@@ -58,7 +58,7 @@ export async function orderPlan(
     also: deps.also,
     decide(facts) {
       const step = orderStep(facts, order, deps.plans);
-      if (agreed !== null) checkAgreed(termsOf(facts, step), agreed);
+      if (agreed !== null) checkAgreed(orderTerms(facts, step), agreed);
       return step;
     },
   });

@@ -143,7 +143,7 @@ interface Created {
   readonly isRepeat: boolean;
 }
 
-type OrderTerms = Pick<
+type AskedTopUp = Pick<
   NewTopUp,
   "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt" | "request"
 >;
@@ -160,7 +160,7 @@ class PagesInTheWay extends AdministrationError {
 }
 
 /** Stores a top-up. If the limits leave no room for it, unpaid pages end (D-202). */
-async function create(deps: PaymentDeps, payer: Payer, terms: OrderTerms): Promise<Created> {
+async function create(deps: PaymentDeps, payer: Payer, terms: AskedTopUp): Promise<Created> {
   try {
     return await createOnce(deps, payer, terms);
   } catch (error) {
@@ -190,7 +190,7 @@ async function endPages(deps: PaymentDeps, { number }: Payer, amount: NanoUsd): 
 async function createOnce(
   { topUps, provider, now, terms: rules, also }: PaymentDeps,
   payer: Payer,
-  terms: OrderTerms,
+  terms: AskedTopUp,
 ): Promise<Created> {
   const createdAt = new Date(now());
   const { request = null } = terms;
@@ -209,7 +209,7 @@ async function createOnce(
   return { topUp, isRepeat };
 }
 
-interface Repeat extends Pick<OrderTerms, "kind" | "amount"> {
+interface Repeat extends Pick<AskedTopUp, "kind" | "amount"> {
   readonly savesCard: boolean;
   /** The card; null for the card that the first order charged. */
   readonly cardId: string | null;

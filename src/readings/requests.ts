@@ -27,7 +27,7 @@ import type { LogFilter } from "../store/usage/log-filter.ts";
 import { type LoggedCall, type LogPlace, readLogPage } from "../store/usage/request-log.ts";
 import { type Keyset, listReading, type PageOf, ROWS_PER_PAGE } from "./list-reading.ts";
 import { type AccountSource, WITH_AGE } from "./reading.ts";
-import { timeOf, usageFilterOf } from "./usage.ts";
+import { queryTime, usageFilterOf } from "./usage.ts";
 
 export const LoggedRequest = {
   id: text({ sample: "req_7n42DGM5Tflk9n8mt7Fhc7" }),
@@ -150,8 +150,8 @@ function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): Log
   const { request, min_cost_usd: least } = query;
   return {
     ...usageFilterOf(keys, query),
-    from: query.from == null ? null : new Date(timeOf("from", query.from)),
-    to: query.to == null ? null : new Date(timeOf("to", query.to)),
+    from: query.from == null ? null : new Date(queryTime("from", query.from)),
+    to: query.to == null ? null : new Date(queryTime("to", query.to)),
     code: query.code ?? null,
     run: query.run ?? null,
     request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,

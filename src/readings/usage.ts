@@ -291,8 +291,8 @@ interface UsageRange {
 
 /** The steps of a query. @throws ApiError that names the field at fault */
 async function rangeOf(database: Database, input: UsageInput): Promise<UsageRange> {
-  const fromMs = timeOf("from", input.from);
-  const toMs = timeOf("to", input.to);
+  const fromMs = queryTime("from", input.from);
+  const toMs = queryTime("to", input.to);
   if (fromMs >= toMs) throw invalid("to", "must be after from");
   if (fromMs % QUARTER_MS !== 0) throw invalid("from", "must be a multiple of 15 minutes");
   if (toMs % QUARTER_MS !== 0) throw invalid("to", "must be a multiple of 15 minutes");
@@ -318,7 +318,7 @@ async function rangeOf(database: Database, input: UsageInput): Promise<UsageRang
 }
 
 /** A time that a schema has matched already. @throws ApiError */
-export function timeOf(field: string, text: string): number {
+export function queryTime(field: string, text: string): number {
   const ms = Date.parse(text);
   // JavaScript reads February 30 as March 2, so the day must come back unchanged.
   const isDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));

@@ -5,7 +5,7 @@ import { type Json, objectOrEmpty } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import { isSealed, type Unseal } from "./litellm-secrets.ts";
 import {
-  addressOf,
+  serverAddress,
   CONTEXT_LENGTHS,
   foreignText,
   isSet,
@@ -114,7 +114,8 @@ function targetOf(
   const usual = OPENAI_PROVIDERS[provider];
   if (usual === undefined) return `its provider '${provider}' does not speak OpenAI's protocol`;
   if (model === "" || model.includes("*")) return `'${full}' is no name of one model`;
-  const address = addressOf(foreignText(params.api_base) ?? foreignText(params.base_url) ?? usual);
+  const named = foreignText(params.api_base) ?? foreignText(params.base_url);
+  const address = serverAddress(named ?? usual);
   if (typeof address === "string") return address;
   const key = foreignText(params.api_key);
   const credential = foreignText(params.litellm_credential_name);

@@ -5,7 +5,7 @@ import { decimal, product, quotient } from "../../core/money/decimal.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { OneApiTables } from "../../store/imports/one-api-source.ts";
 import {
-  addressOf,
+  serverAddress,
   foreignText,
   jsonObject,
   type PlannedCatalogue,
@@ -105,7 +105,7 @@ function serverOf(channel: ForeignRow, product: OneApiTables["product"]): Foreig
   const type = String(wholeOf(channel.type));
   const usual = OPENAI_TYPES[product][type];
   if (usual === undefined) return `its type ${type} does not speak OpenAI's protocol`;
-  const address = addressOf(foreignText(channel.base_url) ?? usual);
+  const address = serverAddress(foreignText(channel.base_url) ?? usual);
   if (typeof address === "string") return address;
   const base = address.url;
   return {

@@ -218,7 +218,7 @@ export function familyOf(model: string): string {
 }
 
 /** Returns the address of a server, or why the configuration file cannot hold it. */
-export function addressOf(text: string): { readonly url: string } | string {
+export function serverAddress(text: string): { readonly url: string } | string {
   if (!/^https?:\/\/\S{1,500}$/.test(text) || !URL.canParse(text)) return "it has no address";
   const { username, password, search, hash } = new URL(text);
   return [username, password, search, hash].some((part) => part !== "")

@@ -71,7 +71,7 @@ export async function checkAhead(context: KnownRequest, definition: Definition):
   const { deps, call } = context;
   if (call.ahead !== null) return;
   checkPauses(deps, definition);
-  await countAhead(deps.calls, call, termsOf(definition));
+  await countAhead(deps.calls, call, serviceTerms(definition));
 }
 
 /** Throws the refusal of a call that costs money, while its service is paused. */
@@ -82,7 +82,7 @@ export function checkPauses({ pauses }: FrameDeps, { service, isBilled }: Defini
 }
 
 /** The scope that the key must have, and the service's name in the log. */
-export function termsOf({
+export function serviceTerms({
   service,
   access,
 }: Pick<Definition, "service" | "access">): Pick<CallTerms, "scope" | "service"> {

@@ -26,7 +26,7 @@ import {
   type WireOf,
   word,
 } from "../../core/records.ts";
-import { orderStep, termsOf } from "../../payments/plan-steps.ts";
+import { orderStep, orderTerms } from "../../payments/plan-steps.ts";
 import { cardOfPlan } from "../../payments/plans.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { type PlanFacts, planFacts } from "../../store/payments/plan-subscriptions.ts";
@@ -162,7 +162,7 @@ function offerOf(facts: PlanFacts, name: PlanName, { prices, now }: OfferTerms):
   if (plan === undefined) return { price: null, chargedNow: null, begins: null };
   try {
     const order = { plan, card: 0, isCardNamed: false, provider: "", now };
-    return termsOf(facts, orderStep(facts, order, prices));
+    return orderTerms(facts, orderStep(facts, order, prices));
   } catch (error) {
     if (!(error instanceof AdministrationError)) throw error;
     return { price: prices[plan], chargedNow: null, begins: null };

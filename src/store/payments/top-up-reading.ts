@@ -53,7 +53,7 @@ export interface TopUpChange {
   readonly pause: PauseReason | null;
 }
 
-export interface Reading {
+export interface TopUpReading {
   readonly topUp: number;
   /** The number that `TopUps.beginRead` gave it. */
   readonly read: number;
@@ -95,7 +95,7 @@ export interface ReadingRules {
  */
 export async function applyReading(
   { database, random }: TopUpsDeps,
-  reading: Reading,
+  reading: TopUpReading,
   { decide, mailsOf }: ReadingRules,
 ): Promise<AppliedReading | null> {
   return await database.db.transaction(async (tx) => {

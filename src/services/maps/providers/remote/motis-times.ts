@@ -17,7 +17,7 @@ import {
   lookUp,
   positionOf,
   textOrNull,
-  timeOf,
+  offsetTime,
   wholeOf,
 } from "./read.ts";
 import { MOTIS_MODES } from "./transit-modes.ts";
@@ -67,7 +67,7 @@ export function toJourney(item: Json): JourneyAnswer | null {
 
 /** The duration of a journey or a leg that has only its times. */
 function secondsBetween(start: unknown, end: unknown): number | null {
-  const [from, to] = [timeOf(start), timeOf(end)];
+  const [from, to] = [offsetTime(start), offsetTime(end)];
   return from === null || to === null ? null : wholeOf((Date.parse(to) - Date.parse(from)) / 1_000);
 }
 
@@ -129,7 +129,7 @@ function zoneOf(leg: Json | undefined): unknown {
 
 /** A time, sent in UTC, converted to the local time of its place. */
 function zonedTime(value: unknown, tz: unknown): string | null {
-  const time = timeOf(value);
+  const time = offsetTime(value);
   if (time === null || typeof tz !== "string") return time;
   const ms = Date.parse(time);
   try {

@@ -11,7 +11,7 @@ import {
   pointOf,
   requiredList,
   textOrNull,
-  timeOf,
+  offsetTime,
   webAddress,
 } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
@@ -65,7 +65,7 @@ function toPicture(item: Json, from: Position): FoundPicture | null {
       width: null,
       height: null,
       distance_m: Math.round(distance(from, at)),
-      captured_at: timeOf(properties.datetimetz) ?? timeOf(properties.datetime),
+      captured_at: offsetTime(properties.datetimetz) ?? offsetTime(properties.datetime),
       heading_deg: numberOf(properties["view:azimuth"], 0, 360),
       caption: producer === null ? licence : `${producer}, ${licence}`,
     },

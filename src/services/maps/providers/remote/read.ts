@@ -113,7 +113,7 @@ export function lineOf(
 }
 
 /** An RFC 3339 time with its offset; missing seconds are added. */
-export function timeOf(value: unknown): string | null {
+export function offsetTime(value: unknown): string | null {
   const match = typeof value === "string" ? TIME.exec(value) : null;
   if (match === null || Number.isNaN(Date.parse(match[0]))) return null;
   const [time, seconds] = match;

@@ -8,7 +8,7 @@ import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { offsetAtEnd } from "../territory.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
-import { lineOf, localTime, positionOf, required, requiredList, timeOf, wholeOf } from "./read.ts";
+import { lineOf, localTime, offsetTime, positionOf, required, requiredList, wholeOf } from "./read.ts";
 import {
   type FoundIncident,
   INCIDENT_FIELDS,
@@ -159,8 +159,8 @@ function inArea(found: FoundIncident, area: Area): FoundIncident | null {
 
 /** A missing departure or arrival is computed from the other time and the duration. */
 function timesOf(summary: Json, duration: number): { departure: string; arrival: string } {
-  const departure = timeOf(summary.departureTime);
-  const arrival = timeOf(summary.arrivalTime);
+  const departure = offsetTime(summary.departureTime);
+  const arrival = offsetTime(summary.arrivalTime);
   return {
     departure: departure ?? later(required(arrival, "departureTime"), -duration),
     arrival: arrival ?? later(required(departure, "arrivalTime"), duration),

@@ -10,7 +10,7 @@ import { decodePolyline } from "../../../../../src/services/maps/providers/remot
 import {
   localTime,
   textOrNull,
-  timeOf,
+  offsetTime,
   webAddress,
 } from "../../../../../src/services/maps/providers/remote/read.ts";
 import { degrees } from "../../../../../src/services/maps/providers/remote/upstream.ts";
@@ -97,10 +97,10 @@ test("localTime() shows an instant as clocks do, ahead of UTC and behind it", ()
 });
 
 test("timeOf() accepts only times with an offset, and completes their seconds", () => {
-  expect(timeOf("2026-11-21T08:00Z")).toBe("2026-11-21T08:00:00Z");
-  expect(timeOf("2026-11-21T08:00:01.5+01:00")).toBe("2026-11-21T08:00:01.5+01:00");
+  expect(offsetTime("2026-11-21T08:00Z")).toBe("2026-11-21T08:00:00Z");
+  expect(offsetTime("2026-11-21T08:00:01.5+01:00")).toBe("2026-11-21T08:00:01.5+01:00");
   for (const bad of ["2026-11-21T08:00", "2026-13-21T08:00:00Z", "x", 5, null]) {
-    expect(timeOf(bad)).toBeNull();
+    expect(offsetTime(bad)).toBeNull();
   }
 });
 
