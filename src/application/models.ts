@@ -19,10 +19,10 @@ import {
 } from "../services/chat/doors/models/anthropic-models.ts";
 import { modelHeadJson, modelSvcJson, noModel } from "../services/chat/doors/models/model-json.ts";
 import {
-  modelListOf,
   ModelDetails,
   modelHead,
   modelIdParameter,
+  modelListOf,
 } from "../services/chat/doors/models/model-reply.ts";
 import {
   AUTO_MODEL,
@@ -98,7 +98,10 @@ export const applicationModels = endpoint({
     "Costs nothing and counts as a request. `auto` is the first entry. With the header " +
     "`anthropic-version` the list has Anthropic's form, with the aliases of models, too.",
   parameters: anthropicListParameters,
-  reply: Type.Union([modelListOf("ApplicationModelList", ApplicationModel), AnthropicApplicationList]),
+  reply: Type.Union([
+    modelListOf("ApplicationModelList", ApplicationModel),
+    AnthropicApplicationList,
+  ]),
   errors: ["invalid_parameter"],
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare(_, { deps, request }: ChatContext) {

@@ -17,7 +17,13 @@ import {
   type OidcSecrets,
   OidcUnavailable,
 } from "./providers/oidc-client.ts";
-import { claimedAddress, claimedName, hasSecondFactor, isInGroup, provedAtOf } from "./sso-claims.ts";
+import {
+  claimedAddress,
+  claimedName,
+  hasSecondFactor,
+  isInGroup,
+  provedAtOf,
+} from "./sso-claims.ts";
 
 export interface SsoConfig extends OidcClientConfig {
   /** Members of this group of the provider are operators; null: the flag decides. */

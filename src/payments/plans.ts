@@ -16,7 +16,7 @@ import type { SavedCard } from "../store/payments/saved-cards.ts";
 import type { TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { attempt } from "./charge.ts";
-import { cancelStep, checkAgreed, orderStep, renewalStep, orderTerms } from "./plan-steps.ts";
+import { cancelStep, checkAgreed, orderStep, orderTerms, renewalStep } from "./plan-steps.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
 export interface PlanOrder {

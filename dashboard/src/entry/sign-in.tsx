@@ -9,7 +9,13 @@ import { TextField, useTyped } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, isOperatorPage, EntryRefusal, useAddressField, useEnter } from "./entry-form.tsx";
+import {
+  EntryForm,
+  EntryRefusal,
+  isOperatorPage,
+  useAddressField,
+  useEnter,
+} from "./entry-form.tsx";
 import { SsoButton } from "./sso.tsx";
 
 export function SignIn() {

@@ -5,7 +5,6 @@ import { type Json, objectOrEmpty } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import { isSealed, type Unseal } from "./litellm-secrets.ts";
 import {
-  serverAddress,
   CONTEXT_LENGTHS,
   foreignText,
   isSet,
@@ -13,6 +12,7 @@ import {
   type PlannedModel,
   type PlanTerms,
   pricePerMillion,
+  serverAddress,
   wholeOf,
 } from "./plan.ts";
 import { type ForeignServer, PlannedRoutes } from "./planned-routes.ts";
@@ -156,4 +156,3 @@ function pricesOf(params: Json, info: Json): PlannedModel["pricing"][0] | null {
     ...(cached !== null && { cached_input_usd_per_m: cached }),
   };
 }
-

@@ -5,11 +5,11 @@ import { decimal, product, quotient } from "../../core/money/decimal.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { OneApiTables } from "../../store/imports/one-api-source.ts";
 import {
-  serverAddress,
   foreignText,
   jsonObject,
   type PlannedCatalogue,
   type PlannedModel,
+  serverAddress,
   wholeOf,
 } from "./plan.ts";
 import { type ForeignServer, PlannedRoutes } from "./planned-routes.ts";

@@ -17,7 +17,7 @@ import { countAttempt } from "../../identity/attempt-limits.ts";
 import { openApplicationAccount, renameAccount } from "../../store/people/own-accounts.ts";
 import { noted } from "../noted.ts";
 import { type MeDeps, PROOF_MS } from "./me.ts";
-import { CreatedAccount, Changed, Closed, NameBody, NewAccountBody } from "./people-schema.ts";
+import { Changed, Closed, CreatedAccount, NameBody, NewAccountBody } from "./people-schema.ts";
 
 export interface OwnAccountsDeps extends MeDeps {
   readonly administration: AdministrationDeps;

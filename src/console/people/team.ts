@@ -22,7 +22,7 @@ import {
 import { acceptInvitation } from "../../store/people/memberships.ts";
 import { alsoNoted, noted } from "../noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
-import { CreatedAccount, Changed, Mailed, TokenBody } from "./people-schema.ts";
+import { Changed, CreatedAccount, Mailed, TokenBody } from "./people-schema.ts";
 
 type Context = AccountContext<OwnAccountsDeps>;
 

@@ -3,6 +3,7 @@
 import project from "../../../package.json";
 import { CONSOLE_ERRORS, type ConsoleErrorCode } from "../../core/console-errors.ts";
 import { ERRORS, OK } from "../../core/errors.ts";
+import type { Json } from "../../core/text/json.ts";
 import type { ConsoleEndpoint } from "../console/console-endpoint.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
@@ -10,7 +11,6 @@ import { type TSchema, Type } from "../schema.ts";
 import { type NamedDeps, nameIn, perName } from "./named-documents.ts";
 import { type DocumentHead, refusalSchema, writeDocument } from "./openapi-document.ts";
 import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
-import type { Json } from "../../core/text/json.ts";
 import type { SchemaWriter } from "./openapi-schema.ts";
 
 type Documented = Omit<ConsoleEndpoint<never>, "answer">;

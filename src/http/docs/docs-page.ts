@@ -159,7 +159,10 @@ function replyOf({ chunk }: DocumentedEndpoint, { reply }: Example): string {
 }
 
 /** The path and query of an example. */
-export function exampleTarget({ path }: Pick<DocumentedEndpoint, "path">, example: Example): string {
+export function exampleTarget(
+  { path }: Pick<DocumentedEndpoint, "path">,
+  example: Example,
+): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example.params?.[name] ?? "");
   return example.query === undefined ? filled : `${filled}?${example.query}`;
 }

@@ -1,7 +1,7 @@
 // Writes the parts that all our OpenAPI 3.1 documents have.
 
-import type { EndpointInfo } from "../endpoint-info.ts";
 import type { Json } from "../../core/text/json.ts";
+import type { EndpointInfo } from "../endpoint-info.ts";
 import { SchemaWriter } from "./openapi-schema.ts";
 
 /** The title, description and tags of a document. */

@@ -2,6 +2,7 @@
 
 import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode, OK, saysShouldRetry } from "../../core/errors.ts";
+import type { Json } from "../../core/text/json.ts";
 import { END_USER_PARAMETER } from "../body/end-user.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
@@ -9,7 +10,6 @@ import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
 import { MAX_COST_PARAMETER } from "../max-cost.ts";
 import { RECEIPT_PARAMETER } from "../receipt-header.ts";
 import { RUN_PARAMETER } from "../run-header.ts";
-import type { Json } from "../../core/text/json.ts";
 import type { SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([

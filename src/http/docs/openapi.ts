@@ -3,10 +3,10 @@
 import { KEY_PREFIXES } from "../../core/access/keys.ts";
 import { SERVICES, type Surface } from "../../core/access/services.ts";
 import { ERRORS } from "../../core/errors.ts";
+import type { Json } from "../../core/text/json.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import { refusalSchema, writeDocument } from "./openapi-document.ts";
 import { operationOf, tagOf } from "./openapi-operation.ts";
-import type { Json } from "../../core/text/json.ts";
 
 export interface OpenApiOptions {
   readonly surface: Surface;

@@ -7,7 +7,7 @@ import type { TopUp } from "../../store/payments/top-ups.ts";
 import { answered, collected } from "./stripe-answers.ts";
 import { CURRENCY, linesOf } from "./stripe-charges.ts";
 import { invoiceOf } from "./stripe-invoices.ts";
-import { stripeIdOf, METADATA, metadataOf, sinceMade } from "./stripe-objects.ts";
+import { METADATA, metadataOf, sinceMade, stripeIdOf } from "./stripe-objects.ts";
 
 /** The text of an invoice about a tax that the payer owes to the state, not to us. */
 const REVERSE_CHARGE = "Reverse charge";

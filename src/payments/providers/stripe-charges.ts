@@ -8,7 +8,7 @@ import { CREDIT_LINE, FEE_LINE, planLine } from "../../core/money/payment-lines.
 import type { CheckoutPage, TopUp } from "../../store/payments/top-ups.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
 import { answered, askedByTwo, foundOrNull } from "./stripe-answers.ts";
-import { stripeIdOf, METADATA, metadataOf } from "./stripe-objects.ts";
+import { METADATA, metadataOf, stripeIdOf } from "./stripe-objects.ts";
 
 export interface ChargeOptions {
   readonly returnUrl: string;

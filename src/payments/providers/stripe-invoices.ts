@@ -6,7 +6,7 @@ import Stripe from "stripe";
 import { ofCents } from "../../core/money/money.ts";
 import type { CreditNoteTerms, PaymentDocument } from "../provider.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
-import { stripeIdOf, METADATA } from "./stripe-objects.ts";
+import { METADATA, stripeIdOf } from "./stripe-objects.ts";
 
 /** The invoice of a payment, if it has one, and its valid credit notes; the oldest is first. */
 export async function documentsOf(stripe: Stripe, intent: string): Promise<PaymentDocument[]> {

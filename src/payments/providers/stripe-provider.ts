@@ -19,7 +19,7 @@ import { issueInvoice } from "./stripe-charge-invoices.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
 import { fetchFromStripe } from "./stripe-fetch.ts";
 import { documentsOf, issueCreditNote } from "./stripe-invoices.ts";
-import { stripeIdOf, METADATA, paymentOf, sinceMade } from "./stripe-objects.ts";
+import { METADATA, paymentOf, sinceMade, stripeIdOf } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
 const TIMEOUT_MS = 20_000;

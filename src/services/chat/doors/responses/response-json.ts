@@ -126,7 +126,13 @@ export function responseJson(
   const end = responseEnd(meta, choice?.finish_reason ?? null);
   eventsOfChoice(output, choice, end.status);
   const items = sealedItems(meta, output.items);
-  const response = { ...responseHead(meta), ...end, output: items, usage: responseUsageJson(usage), svc };
+  const response = {
+    ...responseHead(meta),
+    ...end,
+    output: items,
+    usage: responseUsageJson(usage),
+    svc,
+  };
   return JSON.stringify(response);
 }
 

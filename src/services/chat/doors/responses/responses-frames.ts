@@ -10,10 +10,10 @@ import type { StreamEvent } from "../../stream-event.ts";
 import { type EventSource, StreamFrames } from "../stream-frames.ts";
 import { PassedOutput } from "./passed-output.ts";
 import {
-  responseEnd,
   itemSuffix,
   passedResponse,
   type ResponseMeta,
+  responseEnd,
   responseHead,
   responseSvc,
   responseUsageJson,

@@ -12,12 +12,12 @@ import { utcOffset } from "../territory.ts";
 import { encodeStopId } from "./motis-stop-id.ts";
 import {
   countOf,
-  readItems,
   localTime,
   lookUp,
-  positionOf,
-  textOrNull,
   offsetTime,
+  positionOf,
+  readItems,
+  textOrNull,
   wholeOf,
 } from "./read.ts";
 import { MOTIS_MODES } from "./transit-modes.ts";

@@ -12,10 +12,10 @@ import { toDeparture, toJourney } from "./motis-times.ts";
 import { boxOf, OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";
 import { colourOf } from "./overpass-elements.ts";
 import {
-  readItems,
   lookUp,
   nearestFirst,
   positionOf,
+  readItems,
   required,
   requiredList,
   textOrNull,

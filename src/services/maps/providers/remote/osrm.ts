@@ -7,7 +7,7 @@ import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";
-import { lineOf, readItems, pointOf, required, textOrNull, wholeOf } from "./read.ts";
+import { lineOf, pointOf, readItems, required, textOrNull, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 // The URL standard encodes the braces of a base URL.

@@ -5,13 +5,13 @@ import { isObject, type Json, objectOrEmpty } from "../../../../core/text/json.t
 import type { SitePicture } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
 import {
-  readItems,
   nearestFirst,
   numberOf,
+  offsetTime,
   pointOf,
+  readItems,
   requiredList,
   textOrNull,
-  offsetTime,
   webAddress,
 } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";

@@ -7,13 +7,13 @@ import type { IncidentKind, RoadClass } from "../../vocabulary.ts";
 import {
   joined,
   lineOf,
-  readItems,
   lookUp,
   numberOf,
+  offsetTime,
   positionOf,
+  readItems,
   required,
   textOrNull,
-  offsetTime,
   wholeOf,
 } from "./read.ts";
 

@@ -8,7 +8,15 @@ import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { offsetAtEnd } from "../territory.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
-import { lineOf, localTime, offsetTime, positionOf, required, requiredList, wholeOf } from "./read.ts";
+import {
+  lineOf,
+  localTime,
+  offsetTime,
+  positionOf,
+  required,
+  requiredList,
+  wholeOf,
+} from "./read.ts";
 import {
   type FoundIncident,
   INCIDENT_FIELDS,

@@ -10,9 +10,9 @@ import { OPENSTREETMAP, roadClassOf } from "./openstreetmap.ts";
 import { decodePolyline } from "./polyline.ts";
 import {
   countOf,
-  readItems,
   lookUp,
   numberOf,
+  readItems,
   required,
   requiredList,
   textOrNull,

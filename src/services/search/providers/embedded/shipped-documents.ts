@@ -51,7 +51,9 @@ export function* shippedDocuments(
   progress: Progress,
 ): Generator<IndexDocument> {
   const pages = list(readJson(source.project, MDN, "index.json").inventory);
-  const features = Object.entries(objectOrEmpty(readJson(source.project, CANIUSE, "data.json").data));
+  const features = Object.entries(
+    objectOrEmpty(readJson(source.project, CANIUSE, "data.json").data),
+  );
   const total = pages.length + features.length;
   for (const [index, page] of pages.entries()) {
     if (index % 1_000 === 0) progress(index, total);

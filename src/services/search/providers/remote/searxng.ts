@@ -2,7 +2,14 @@
 // `search.formats`. POST keeps queries out of the access logs of proxies in front of it.
 
 import type { Safesearch, SearchField } from "../provider.ts";
-import { endOfPage, hasItems, listAt, queryStringOf, type ServiceKind, withDomains } from "./kind.ts";
+import {
+  endOfPage,
+  hasItems,
+  listAt,
+  queryStringOf,
+  type ServiceKind,
+  withDomains,
+} from "./kind.ts";
 
 const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
 /**

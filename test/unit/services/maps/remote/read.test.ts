@@ -9,8 +9,8 @@ import { instructionOf } from "../../../../../src/services/maps/providers/remote
 import { decodePolyline } from "../../../../../src/services/maps/providers/remote/polyline.ts";
 import {
   localTime,
-  textOrNull,
   offsetTime,
+  textOrNull,
   webAddress,
 } from "../../../../../src/services/maps/providers/remote/read.ts";
 import { degrees } from "../../../../../src/services/maps/providers/remote/upstream.ts";

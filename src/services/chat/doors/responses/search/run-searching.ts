@@ -12,15 +12,15 @@ import { defaultLimit, type OutputLimit } from "../../../default-limit.ts";
 import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
 import type { ChatContext } from "../../completions/answer-chat.ts";
 import {
-  responseEnd,
   eventsOfChoice,
   itemSuffix,
   passedResponse,
   type ResponseMeta,
+  responseEnd,
   responseHead,
   responseSvc,
-  sealedItems,
   responseUsageJson,
+  sealedItems,
 } from "../response-json.ts";
 import { type ResponseEvent, ResponseOutput } from "../response-output.ts";
 import { type ResponsesCall, responseMeta } from "../responses-call.ts";
