@@ -158,11 +158,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         continue;
       }
       const decided = decideAccess(access.document, key, accessCall(asking, nowMs));
-      const { tier } = decided;
+      const { tier, refusal: byAccess } = decided;
+      const naming = { asking, document: access.document, key, nowMs, isQuote };
       const named =
-        decided.refusal === null
-          ? access.named.decide({ asking, document: access.document, key, nowMs, isQuote })
-          : { ...NOTHING_NAMED, refusal: decided.refusal };
+        byAccess === null ? access.named.decide(naming) : { ...NOTHING_NAMED, refusal: byAccess };
       const { refusal, budgets: byName } = named instanceof Promise ? await named : named;
       const limits = limitsOf(asking, tier, key);
       const budgets = budgetsOfCall(terms, key.budgets, { refusal, named: byName });
@@ -209,7 +208,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       else if (reply.verdict === "stale") await this.#refresh();
       else if (reply.verdict === "budgets") await this.loadBudgets(budgets);
       else if (reply.verdict === "markers") await this.loadMarkers();
-      else if (reply.verdict === "begin") await access.named.beginRun(asking, nowMs);
+      else if (reply.verdict === "begin") await access.named.begin(naming, budgets);
       else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
@@ -415,7 +414,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
    * Reads the document that Redis has, to learn of keys that another process created or revoked.
    */
   async #refresh(): Promise<Access> {
-    return this.#adopt(await this.state());
+    return this.#accessIn(await this.state());
   }
 
   /** The access document of this state: the one in memory if it has the same version. */

@@ -1,26 +1,28 @@
 // The end users of an account, as far as this process knows them. Like runs, they are known for one
 // version of the access document, and by their digests alone (D-947).
 
+import { LRUCache } from "lru-cache";
 import type { AccessKey } from "../src/core/access/access.ts";
 import type { EndUser, EndUserBudget } from "../src/core/access/end-users.ts";
-import { NOT_BEGUN } from "../src/core/access/runs.ts";
+import { isBegun, NOT_BEGUN } from "../src/core/access/runs.ts";
 import { HOUR_MS } from "../src/core/durations.ts";
-import { OpenWork } from "../src/core/open-work.ts";
-import type { AskedEndUser } from "../src/store/accounts/end-users.ts";
+import { Batches, OpenWork } from "../src/core/open-work.ts";
+import type { AskedEndUser, EndUserCount } from "../src/store/accounts/end-users.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import { fromPostgres } from "./scripts/script-runner.ts";
 
-/** The most end users of an account that a process knows. */
+/** The most end users of an account that a process knows: those that called last. */
 export const END_USERS_KNOWN_MAX = 5_000;
 /** An end user is looked up again after so long: numbers that are never looked up are deleted. */
 const KNOWN_MS = HOUR_MS;
+/** The most end users that begin in one transaction. */
+const BEGUN_AT_ONCE = 200;
 
 /** A call whose end user has budgets. */
 interface EndUserCall {
   readonly endUser: EndUser;
   readonly key: Pick<AccessKey, "id" | "endUserBudgets">;
   readonly nowMs: number;
-  readonly isQuote: boolean;
 }
 
 interface Known {
@@ -31,38 +33,77 @@ interface Known {
 export class AccountEndUsers {
   readonly #accountId: string;
   readonly #repository: WalletRepository;
-  readonly #known = new Map<string, Known>();
-  /** Calls of an end user at the same time share one look-up. */
-  readonly #beginning = new OpenWork<readonly EndUserBudget[]>();
+  /** Made for the first end user, because it takes the memory of all that it may hold. */
+  #known: LRUCache<string, Known> | null = null;
+  /** Calls of an end user at the same time share one reading, and its begin. */
+  readonly #reading = new OpenWork<readonly EndUserCount[]>();
+  /** One batch at a time: each waits for the account's row and holds a connection (D-984). */
+  readonly #begins: Batches<AskedEndUser, readonly EndUserCount[]>;
 
   constructor(accountId: string, repository: WalletRepository) {
     this.#accountId = accountId;
     this.#repository = repository;
+    this.#begins = new Batches(BEGUN_AT_ONCE, (asked) =>
+      fromPostgres(repository.endUsers.begin(accountId, asked)),
+    );
   }
 
-  /** Finds the budgets of an end user, and begins them if need be. A quote begins none. */
-  async budgetsOf(call: EndUserCall): Promise<readonly EndUserBudget[]> {
-    const { endUser, key, nowMs, isQuote } = call;
-    const name = `${endUser.digests[0]} ${key.id}`;
-    const known = this.#known.get(name);
-    // The difference counts with either sign, so that a clock that goes back makes no lasting
-    // entry.
-    if (known !== undefined && Math.abs(nowMs - known.atMs) < KNOWN_MS) return known.budgets;
-    const asked: AskedEndUser = { endUser, defaults: key.endUserBudgets };
-    if (isQuote) {
-      const counts = await fromPostgres(this.#repository.endUsers.read(this.#accountId, asked));
-      return counts.map(({ budget, hasBegun }) =>
-        hasBegun ? budget : { ...budget, number: NOT_BEGUN },
-      );
+  /** The budgets of an end user; a default one that has not counted it yet has no number. */
+  async budgetsOf(call: EndUserCall, isQuote: boolean): Promise<readonly EndUserBudget[]> {
+    const known = this.#known?.get(nameOf(call));
+    // Of either sign, so that a clock that goes back makes no entry that lasts.
+    if (known !== undefined && Math.abs(call.nowMs - known.atMs) < KNOWN_MS) {
+      // Another process may have begun it meanwhile: a call would learn of that before it is
+      // admitted, a quote would not.
+      if (!isQuote || known.budgets.every(isBegun)) return known.budgets;
     }
-    const budgets = await this.#begin(name, asked);
-    if (this.#known.size >= END_USERS_KNOWN_MAX) this.#known.clear();
-    this.#known.set(name, { budgets, atMs: nowMs });
+    const found = await this.#read(call);
+    if (isQuote) return budgetsIn(found);
+    if (found.some(({ isOld }) => isOld)) return await this.begin(call);
+    if (found.some(({ hasBegun, isFresh }) => hasBegun && !isFresh)) this.#refresh(call);
+    return this.#remember(call, found);
+  }
+
+  /** Begins what has not counted the end user yet, for a call that would be admitted. */
+  async begin(call: EndUserCall): Promise<readonly EndUserBudget[]> {
+    const begun = await this.#reading.share(`begin ${nameOf(call)}`, () =>
+      this.#begins.add(askedIn(call)),
+    );
+    return this.#remember(call, begun);
+  }
+
+  #read(call: EndUserCall): Promise<readonly EndUserCount[]> {
+    const { read } = this.#repository.endUsers;
+    return this.#reading.share(nameOf(call), () =>
+      fromPostgres(read(this.#accountId, askedIn(call))),
+    );
+  }
+
+  /** Notes that the end user was seen, beside its call. */
+  #refresh(call: EndUserCall): void {
+    const { touch } = this.#repository.endUsers;
+    // The next look-up, an hour later, tries it again; what is old at last is waited for.
+    touch(this.#accountId, askedIn(call)).catch(() => {});
+  }
+
+  #remember(call: EndUserCall, found: readonly EndUserCount[]): readonly EndUserBudget[] {
+    const budgets = budgetsIn(found);
+    this.#known ??= new LRUCache({ max: END_USERS_KNOWN_MAX });
+    this.#known.set(nameOf(call), { budgets, atMs: call.nowMs });
     return budgets;
   }
+}
 
-  #begin(name: string, asked: AskedEndUser): Promise<readonly EndUserBudget[]> {
-    const { begin } = this.#repository.endUsers;
-    return this.#beginning.share(name, () => fromPostgres(begin(this.#accountId, asked)));
-  }
+function nameOf({ endUser, key }: EndUserCall): string {
+  return `${endUser.digests[0]} ${key.id}`;
+}
+
+function askedIn({ endUser, key }: EndUserCall): AskedEndUser {
+  return { endUser, defaults: key.endUserBudgets };
+}
+
+function budgetsIn(found: readonly EndUserCount[]): readonly EndUserBudget[] {
+  return found.map(({ budget, hasBegun }) => {
+    return hasBegun ? budget : { ...budget, number: NOT_BEGUN };
+  });
 }

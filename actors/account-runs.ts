@@ -13,7 +13,8 @@ import {
 } from "../src/core/access/runs.ts";
 import { SECOND_MS } from "../src/core/durations.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
-import { OpenWork } from "../src/core/open-work.ts";
+import { Batches, OpenWork } from "../src/core/open-work.ts";
+import type { NewRun } from "../src/store/accounts/runs.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { Asking } from "./account.ts";
 import { fromPostgres } from "./scripts/script-runner.ts";
@@ -44,16 +45,16 @@ export class AccountRuns {
   readonly #known = new Map<string, Run>();
   /** Calls at the same time share one reading of a run, and its begin. */
   readonly #reading = new OpenWork<Run | null>();
-  /**
-   * Resolves when the last begin has ended: begins run one after the other, because each waits for
-   * the account's row and holds a connection.
-   */
-  #begins: Promise<unknown> = Promise.resolve();
+  /** Begins run one after the other: each waits for the account's row and holds a connection. */
+  readonly #begins: Batches<NewRun, Run | null>;
   #fullUntilMs = 0;
 
   constructor(accountId: string, repository: WalletRepository) {
     this.#accountId = accountId;
     this.#repository = repository;
+    this.#begins = new Batches(1, (runs) =>
+      Promise.all(runs.map((run) => fromPostgres(repository.runs.begin(accountId, run)))),
+    );
   }
 
   /** Finds the run of a call, or the terms on which the call would begin it. */
@@ -83,13 +84,7 @@ export class AccountRuns {
     if (run === null || run.max === null) throw new Error("The call can begin no run");
     const { id, max: amount, seconds } = run;
     const one = { id, keyId, amount, seconds, nowMs };
-    const begun = await this.#reading.share(`begin ${id}`, () => {
-      const begin = () => fromPostgres(this.#repository.runs.begin(this.#accountId, one));
-      const turn = this.#begins.then(begin);
-      // The failure of a begin fails its own calls, and not the next begin.
-      this.#begins = turn.catch(() => {});
-      return turn;
-    });
+    const begun = await this.#reading.share(`begin ${id}`, () => this.#begins.add(one));
     if (begun === null) this.#fullUntilMs = nowMs + FULL_MS;
     else this.#remember(begun);
   }

@@ -4,10 +4,10 @@ import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
 import { type Budget, NO_BUDGETS } from "../src/core/access/budgets.ts";
 import type { EndUser } from "../src/core/access/end-users.ts";
 import type { AccessRefusal } from "../src/core/access/key-limits.ts";
-import { runBudget } from "../src/core/access/runs.ts";
+import { isBegun, runBudget } from "../src/core/access/runs.ts";
 import { nano, ZERO } from "../src/core/money/money.ts";
 import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
-import type { Asking, AskingCall, CallTerms } from "./account.ts";
+import type { AskingCall, CallTerms } from "./account.ts";
 import { AccountEndUsers } from "./account-end-users.ts";
 import { AccountRuns, type RunDecision } from "./account-runs.ts";
 
@@ -81,13 +81,20 @@ export class NamedBudgets {
     const budgets = ofRun.run === null ? NO_BUDGETS : [runBudget(ofRun.run)];
     const { refusal } = ofRun;
     if (refusal !== null || endUser === null) return { budgets, refusal };
-    const ofEndUser = await this.#endUsers.budgetsOf({ endUser, key, nowMs, isQuote });
+    const ofEndUser = await this.#endUsers.budgetsOf({ endUser, key, nowMs }, isQuote);
     return { budgets: [...budgets, ...ofEndUser], refusal };
   }
 
-  /** Begins the run of a call that would be admitted. */
-  beginRun({ call }: Asking, nowMs: number): Promise<void> {
-    return this.#runs.begin(call, nowMs);
+  /** Begins one of the budgets of a call that would be admitted: its run, else its end user. */
+  async begin(naming: NamingCall, budgets: readonly Budget[]): Promise<void> {
+    const { asking, key, nowMs } = naming;
+    if (budgets.some((one) => one.of === "run" && !isBegun(one))) {
+      await this.#runs.begin(asking.call, nowMs);
+      return;
+    }
+    const endUser = countedEndUser(naming);
+    if (endUser === null) throw new Error("The call names nothing that can begin");
+    await this.#endUsers.begin({ endUser, key, nowMs });
   }
 }
 

@@ -90,10 +90,10 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "those known are forgotten, and read from Postgres again",
   },
   {
-    holders: ["actors/account-end-users.ts #known", "actors/account-end-users.ts #beginning"],
+    holders: ["actors/account-end-users.ts #known", "actors/account-end-users.ts #reading"],
     what: "end users with budgets, until the access documents change, 400 bytes for each",
     most: `${number(END_USERS_KNOWN_MAX)} of an account`,
-    beyond: "those known are forgotten, and read from Postgres again",
+    beyond: "the one that called longest ago is read from Postgres again",
   },
   {
     holders: ["src/http/kept-answers.ts #entries"],

@@ -27,6 +27,10 @@ export interface EndUserCount<Default extends EndUserBudget = EndUserBudget> {
   readonly from: Default | null;
   /** False for a default budget that has not counted this end user yet. */
   readonly hasBegun: boolean;
+  /** True if nothing of it must be brought up to date: its digest, and when it was last seen. */
+  readonly isFresh: boolean;
+  /** True if it may soon be deleted, so that it must be brought up to date before it counts. */
+  readonly isOld: boolean;
 }
 
 /** Reads the budgets that count an end user of an account. */
@@ -35,122 +39,150 @@ export async function readEndUser<Default extends EndUserBudget>(
   account: number,
   asked: AskedEndUser<Default>,
 ): Promise<readonly EndUserCount<Default>[]> {
-  return countsOf(await lookUp(db, account, asked));
+  const [found] = await lookUp(db, account, [asked]);
+  return found === undefined ? [] : countsOf(found);
 }
 
 /**
- * The budgets that count an end user from now on. Budgets that did not count the end user yet
- * begin, so that a call can name them. Of several processes that begin one at once, the first gives
- * it its number.
+ * The budgets that count these end users from now on, in their order. Those that did not count one
+ * yet begin, so that a call can name them. Of several processes that begin one at once, the first
+ * gives it its number.
  */
-export async function beginEndUser(
+export async function beginEndUsers(
   { db }: Database,
   accountId: string,
-  asked: AskedEndUser,
-): Promise<readonly EndUserBudget[]> {
+  asked: readonly AskedEndUser[],
+): Promise<readonly (readonly EndUserCount[])[]> {
   const account = await accountNumber(db, accountId);
-  const found = await lookUp(db, account, asked);
-  if (isUpToDate(found)) return budgetsOf(found);
   return await db.transaction(async (tx) => {
     // Without the lock, processes with secrets in another order could count under two digests.
     await lockAccount(tx, account);
     for (;;) {
       const present = await lookUp(tx, account, asked);
-      if (isUpToDate(present)) return budgetsOf(present);
+      if (present.every(isUpToDate)) return present.map(countsOf);
       // A row that is deleted at this moment is not updated: then there is another turn.
-      await begin(tx, present, asked.endUser.digests[0]);
+      await begin(tx, present);
     }
   });
 }
 
+/** Notes that an end user was seen, and moves what has begun to its current digest. */
+export async function touchEndUser(
+  { db }: Database,
+  accountId: string,
+  asked: AskedEndUser,
+): Promise<void> {
+  const found = await lookUp(db, await accountNumber(db, accountId), [asked]);
+  for (const one of found) await bringUpToDate(db, one);
+}
+
 interface FoundEndUser<Default extends EndUserBudget = EndUserBudget> {
+  /** The digest of the current secret. */
+  readonly digest: string;
   readonly own: readonly OwnRow[];
-  /** The default budgets that no budget of the end user replaces (D-948). */
+  /** The default budgets that its own ones do not replace (D-948). */
   readonly defaults: readonly Default[];
   readonly counts: ReadonlyMap<number, CountRow>;
 }
 
-interface FoundRow {
-  readonly number: number;
-  /** True if the row has the digest of the current secret. */
+interface OwnRow {
+  readonly budget: EndUserBudget;
+  /** True if it has the digest of the current secret. */
   readonly isCurrent: boolean;
 }
 
-interface OwnRow extends FoundRow {
-  readonly budget: EndUserBudget;
-}
-
-interface CountRow extends FoundRow {
+interface CountRow {
+  readonly number: number;
+  readonly budget: number;
+  readonly isCurrent: boolean;
+  /** True if it was seen within a day. */
   readonly isSeen: boolean;
+  /** True if it was last seen so long ago that it may soon be deleted. */
+  readonly isOld: boolean;
 }
 
 async function lookUp<Default extends EndUserBudget>(
   tx: Queries,
   account: number,
-  { endUser: { digests }, defaults: all }: AskedEndUser<Default>,
-): Promise<FoundEndUser<Default>> {
+  asked: readonly AskedEndUser<Default>[],
+): Promise<readonly FoundEndUser<Default>[]> {
+  const everyDigest = asked.flatMap((one) => [...one.endUser.digests]);
   const { number, endUser, span, amount, removedAt } = endUserBudgets;
-  const isOwn = and(eq(endUserBudgets.account, account), isAnyOf(endUser, digests));
-  const rows = await tx
+  const isOwn = and(eq(endUserBudgets.account, account), isAnyOf(endUser, everyDigest));
+  const owned = await tx
     .select({ number, endUser, span, amount })
     .from(endUserBudgets)
     .where(and(isOwn, isNull(removedAt)));
-  const ownRows = rows.map(({ endUser: digest, amount, ...row }): OwnRow => {
-    const budget: EndUserBudget = { ...row, of: "end_user", amount: nano(amount) };
-    return { number: row.number, isCurrent: digest === digests[0], budget };
+  const numbers = [...new Set(asked.flatMap((one) => one.defaults.map((each) => each.number)))];
+  const { budget, seenAt } = endUserCounts;
+  const isAsked = and(isAnyOf(budget, numbers), isAnyOf(endUserCounts.endUser, everyDigest));
+  const counted =
+    numbers.length === 0
+      ? []
+      : await tx
+          .select({
+            number: endUserCounts.number,
+            budget,
+            endUser: endUserCounts.endUser,
+            isSeen: sql<boolean>`${seenAt} > now() - interval '1 day'`,
+            isOld: sql<boolean>`${seenAt} < now() - interval '30 days'`,
+          })
+          .from(endUserCounts)
+          .where(isAsked);
+  const rows = {
+    owned: Map.groupBy(owned, (row) => row.endUser ?? ""),
+    counted: Map.groupBy(counted, (row) => row.endUser),
+  };
+  return asked.map(({ endUser: { digests }, defaults: all }) => {
+    const [digest] = digests;
+    // Of two rows of one end user the row of the current secret counts, so it comes last. There are
+    // two if a process knew only the secret before, although another one knew both already.
+    const inOrder = digests.toReversed();
+    const ownRows = inOrder.flatMap((each) =>
+      (rows.owned.get(each) ?? []).map(({ number, span, amount }): OwnRow => {
+        const terms: EndUserBudget = { number, span, of: "end_user", amount: nano(amount) };
+        return { budget: terms, isCurrent: each === digest };
+      }),
+    );
+    const own = [...new Map(ownRows.map((row) => [row.budget.span, row])).values()];
+    const defaults = all.filter((one) => !own.some((row) => row.budget.span === one.span));
+    const counts = inOrder.flatMap((each) =>
+      (rows.counted.get(each) ?? []).map((row): [number, CountRow] => {
+        return [row.budget, { ...row, isCurrent: each === digest }];
+      }),
+    );
+    return { digest, own, defaults, counts: new Map(counts) };
   });
-  const own = [
-    ...new Map(ownRows.toSorted(currentLast).map((row) => [row.budget.span, row])).values(),
-  ];
-  const defaults = all.filter((one) => !own.some(({ budget }) => budget.span === one.span));
-  if (defaults.length === 0) return { own, defaults, counts: new Map() };
-  const numbers = defaults.map((one) => one.number);
-  const counts = await tx
-    .select({
-      number: endUserCounts.number,
-      budget: endUserCounts.budget,
-      endUser: endUserCounts.endUser,
-      isSeen: sql<boolean>`${endUserCounts.seenAt} > now() - interval '1 day'`,
-    })
-    .from(endUserCounts)
-    .where(and(isAnyOf(endUserCounts.budget, numbers), isAnyOf(endUserCounts.endUser, digests)));
-  const rowsOf = counts.map(({ endUser: digest, ...row }) => {
-    return { ...row, isCurrent: digest === digests[0] };
-  });
-  const byBudget = rowsOf.toSorted(currentLast).map((row) => [row.budget, row] as const);
-  return { own, defaults, counts: new Map(byBudget) };
 }
 
-/**
- * Of two rows of one end user, the row of the current secret counts. Two rows exist if one process
- * knew only the earlier secret while another process knew both.
- */
-function currentLast(a: FoundRow, b: FoundRow): number {
-  return Number(a.isCurrent) - Number(b.isCurrent);
+function isUpToDate(found: FoundEndUser): boolean {
+  return countsOf(found).every(({ hasBegun, isFresh }) => hasBegun && isFresh);
 }
 
-function isUpToDate({ own, defaults, counts }: FoundEndUser): boolean {
-  if (!own.every(({ isCurrent }) => isCurrent)) return false;
-  return defaults.every(({ number }) => {
-    const count = counts.get(number);
-    return count?.isCurrent === true && count.isSeen;
-  });
+/** Adds what is missing, and brings up to date what has begun. */
+async function begin(tx: Queries, present: readonly FoundEndUser[]): Promise<void> {
+  const missing = present.flatMap(({ digest: endUser, defaults, counts }) =>
+    defaults.flatMap(({ number: budget }) => (counts.has(budget) ? [] : [{ budget, endUser }])),
+  );
+  if (missing.length > 0) await tx.insert(endUserCounts).values(missing).onConflictDoNothing();
+  for (const one of present) await bringUpToDate(tx, one);
 }
 
-/** Adds missing rows, and moves the rows under an earlier secret's digest to the current one. */
-async function begin(tx: Queries, present: FoundEndUser, endUser: string): Promise<void> {
-  const { own, defaults, counts } = present;
-  for (const { number, isCurrent } of own) {
+/** Gives the rows of an end user its current digest, and the time at which it was seen. */
+async function bringUpToDate(
+  tx: Queries,
+  { digest: endUser, own, defaults, counts }: FoundEndUser,
+): Promise<void> {
+  for (const { budget, isCurrent } of own) {
     if (isCurrent) continue;
-    await tx.update(endUserBudgets).set({ endUser }).where(eq(endUserBudgets.number, number));
+    const { number } = endUserBudgets;
+    await tx.update(endUserBudgets).set({ endUser }).where(eq(number, budget.number));
   }
   for (const { number: budget } of defaults) {
     const count = counts.get(budget);
-    if (count === undefined) await tx.insert(endUserCounts).values({ budget, endUser });
-    else {
-      const seen = { endUser, seenAt: sql`now()` };
-      await tx.update(endUserCounts).set(seen).where(eq(endUserCounts.number, count.number));
-    }
+    if (count === undefined || (count.isCurrent && count.isSeen)) continue;
+    const seen = { endUser, seenAt: sql`now()` };
+    await tx.update(endUserCounts).set(seen).where(eq(endUserCounts.number, count.number));
   }
 }
 
@@ -159,17 +191,16 @@ function countsOf<Default extends EndUserBudget>({
   defaults,
   counts,
 }: FoundEndUser<Default>): readonly EndUserCount<Default>[] {
-  const ofOwn = own.map(({ budget }) => ({ budget, from: null, hasBegun: true }));
+  const ofOwn = own.map(({ budget, isCurrent }) => {
+    return { budget, from: null, hasBegun: true, isFresh: isCurrent, isOld: false };
+  });
   const ofDefaults = defaults.map((from) => {
     const count = counts.get(from.number);
     const budget = { ...from, number: count?.number ?? from.number };
-    return { budget, from, hasBegun: count !== undefined };
+    const isFresh = count?.isCurrent === true && count.isSeen;
+    return { budget, from, hasBegun: count !== undefined, isFresh, isOld: count?.isOld === true };
   });
   return [...ofOwn, ...ofDefaults];
-}
-
-function budgetsOf(found: FoundEndUser): readonly EndUserBudget[] {
-  return countsOf(found).map(({ budget }) => budget);
 }
 
 /** An account that has, or had, budgets of end users. */

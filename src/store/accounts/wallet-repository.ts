@@ -18,7 +18,7 @@ import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
 import { accountNumber, findAccountNumber } from "./account-number.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
-import { type AskedEndUser, beginEndUser, readEndUser } from "./end-users.ts";
+import { type AskedEndUser, beginEndUsers, readEndUser, touchEndUser } from "./end-users.ts";
 import { beginRun, hasOpenRunsMax, type NewRun, readRun } from "./runs.ts";
 import { readMarkers, type StoredMarker } from "./stored-markers.ts";
 
@@ -122,8 +122,10 @@ export class WalletRepository {
       const read = (account: number) => readEndUser(this.database, account, asked);
       return this.database.withTimeout(accountNumber(db, accountId).then(read));
     },
-    begin: (accountId: string, asked: AskedEndUser) =>
-      this.database.withTimeout(beginEndUser(this.database, accountId, asked)),
+    begin: (accountId: string, asked: readonly AskedEndUser[]) =>
+      this.database.withTimeout(beginEndUsers(this.database, accountId, asked)),
+    touch: (accountId: string, asked: AskedEndUser) =>
+      this.database.withTimeout(touchEndUser(this.database, accountId, asked)),
   };
 
   constructor(readonly database: Database) {

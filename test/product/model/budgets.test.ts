@@ -14,6 +14,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { ofCents, ZERO } from "../../../src/core/money/money.ts";
 import { monthText } from "../../../src/core/money/months.ts";
 import { setEndUserBudget } from "../../../src/store/accounts/end-user-budgets.ts";
+import type { EndUserCount } from "../../../src/store/accounts/end-users.ts";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
@@ -278,11 +279,14 @@ test("a process that ignores a pause is caught", async () => {
 test("a process that ignores the own budget of an end user is caught", async () => {
   const repository = new WalletRepository(world.database);
   const { endUsers } = repository;
-  const begin: typeof endUsers.begin = async (account, asked) => {
-    const budgets = await endUsers.begin(account, asked);
-    return budgets.map((one) => ({ ...one, amount: ofCents(CAPS.endUser) }));
-  };
-  Object.defineProperty(repository, "endUsers", { value: { ...endUsers, begin } });
+  const amount = ofCents(CAPS.endUser);
+  const ignoring = (counts: readonly EndUserCount[]): readonly EndUserCount[] =>
+    counts.map((one) => ({ ...one, budget: { ...one.budget, amount } }));
+  const read = async (...asked: Parameters<typeof endUsers.read>) =>
+    ignoring(await endUsers.read(...asked));
+  const begin: typeof endUsers.begin = async (...asked) =>
+    (await endUsers.begin(...asked)).map(ignoring);
+  Object.defineProperty(repository, "endUsers", { value: { ...endUsers, read, begin } });
   await expect(playAll({ library: SCRIPT_LIBRARY, repository })).rejects.toBeInstanceOf(
     Disagreement,
   );

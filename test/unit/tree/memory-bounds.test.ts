@@ -64,6 +64,7 @@ describe("the table", () => {
     "src/services/search/providers/plain-text.ts #missing",
     // The classes that have open work have the rows.
     "src/core/open-work.ts #open",
+    "src/core/open-work.ts #waiting",
     "src/core/latency-bands.ts #counts",
     "src/store/tables/parameters.ts values",
     "src/core/journal/ledger-replay.ts spent",

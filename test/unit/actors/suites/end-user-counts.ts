@@ -5,12 +5,14 @@ import { describe, expect, test } from "bun:test";
 import { AccountActor } from "../../../../actors/account-actor.ts";
 import { parseBucket } from "../../../../actors/records/records.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/core/durations.ts";
+import { WalletRepository } from "../../../../src/store/accounts/wallet-repository.ts";
 import { deleteOldEndUsers } from "../../../../workers/eviction.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
-import { BOB, endUserLab } from "../../../support/stores/end-user-lab.ts";
+import type { TestAccount } from "../../../support/stores/accounts.ts";
+import { BOB, endUserLab, verdictIn } from "../../../support/stores/end-user-lab.ts";
 import { expectSound } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { DONE, usd } from "../../../support/stores/world.ts";
+import { ask, DONE, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 export const endUserCountSuite = (open: WorldFactory): void =>
@@ -19,6 +21,68 @@ export const endUserCountSuite = (open: WorldFactory): void =>
     const world = suiteWorld(() => open(clock.options));
     const lab = endUserLab(world, clock);
     const { account, named, set, hold, spend, verdict, forget, kept } = lab;
+
+    const countOf = async (mine: TestAccount) => {
+      const rows = await world.database.sql`SELECT FROM end_user_counts c
+        JOIN end_user_budgets b ON b.number = c.budget WHERE b.account = ${mine.row.number}`;
+      return rows.length;
+    };
+
+    test("a refused call begins no end user, and takes no memory of Redis", async () => {
+      const mine = await account({ paid: "2" });
+      await set(mine, "day", "3");
+      await set(mine, "total", "9");
+      expect(await verdict(mine, "2.5")).toBe("insufficient_credits");
+      expect(await verdict(mine, "3.5")).toBe("end_user_budget_exceeded");
+      expect(await countOf(mine)).toBe(0);
+      expect(await kept(mine)).toBe(0);
+      expect(await verdict(mine, "1.5")).toBe("admitted");
+      expect(await countOf(mine)).toBe(2);
+      expect(await kept(mine)).toBe(2);
+    });
+
+    test("a call begins its run and its end user, each once", async () => {
+      const mine = await account();
+      await set(mine, "day", "3");
+      const run = { id: "both", step: null, max: usd("2"), seconds: 60 };
+      const both = (amount: string) =>
+        mine.actor.admit(ask(mine.keyId, usd(amount), { run, endUser: named(mine, BOB) }));
+      expect(verdictIn(await both("2.5"))).toBe("run_budget_exceeded");
+      expect(await countOf(mine)).toBe(0);
+      expect(verdictIn(await both("1.5"))).toBe("admitted");
+      expect(verdictIn(await both("1"))).toBe("run_budget_exceeded");
+      expect(await countOf(mine)).toBe(1);
+      await expectSound(world, mine);
+    });
+
+    test("200 new end users at once begin in a few batches, one at a time", async () => {
+      const mine = await account({ contract: "enterprise" });
+      await set(mine, "day", "1");
+      const { deps } = mine.actor;
+      const { endUsers } = deps.repository;
+      let [open, most, batches] = [0, 0, 0];
+      const begin: typeof endUsers.begin = async (...asked) => {
+        batches += 1;
+        open += 1;
+        most = Math.max(most, open);
+        return await endUsers.begin(...asked).finally(() => {
+          open -= 1;
+        });
+      };
+      const counted = Object.assign(new WalletRepository(world.database), {
+        endUsers: { ...endUsers, begin },
+      });
+      const { id, bucket } = mine.row;
+      const actor = new AccountActor({ ...deps, repository: counted }, id, bucket);
+      const verdicts = await Promise.all(
+        Array.from({ length: 200 }, (_, n) => verdict({ ...mine, actor }, "1", `new-${n}`)),
+      );
+      expect(new Set(verdicts)).toEqual(new Set(["admitted"]));
+      expect(await countOf(mine)).toBe(200);
+      expect(most).toBe(1);
+      expect(batches).toBeLessThan(100);
+      expect(await verdict({ ...mine, actor }, "0.1", "new-77")).toBe("end_user_budget_exceeded");
+    });
 
     test("Redis forgets an end user after its span, once the ledger has all of it", async () => {
       clock.set("2031-05-05T12:00:00.000Z");
