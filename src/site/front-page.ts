@@ -3,6 +3,7 @@
 
 import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";
+import { brandLink, siteFooter } from "../core/brand/page-parts.ts";
 import { LANGUAGE_FIELD, LANGUAGES, type Language } from "../core/languages.ts";
 import { Html, html, jsonHtml } from "../core/text/html.ts";
 import {
@@ -13,7 +14,7 @@ import {
   soldModels,
   soldServices,
 } from "./offer.ts";
-import { brandLink, siteFooter, styleSheet } from "./page-frame.ts";
+import { styleSheet } from "./style-sheet.ts";
 import { SITE_TEXTS } from "./texts/site-texts.ts";
 
 /** The texts of the page beside the prices. */

@@ -7,8 +7,9 @@ import type { Json } from "../../core/text/json.ts";
 import type { ConsoleEndpoint } from "../console/console-endpoint.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
+import { publicAnswer, publicText } from "../public-page.ts";
 import { type TSchema, Type } from "../schema.ts";
-import { type NamedDeps, nameIn, perName } from "./named-documents.ts";
+import { keptFor, type NamedDeps, nameIn } from "./named-documents.ts";
 import { type DocumentHead, refusalSchema, writeDocument } from "./openapi-document.ts";
 import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
 import type { SchemaWriter } from "./openapi-schema.ts";
@@ -16,7 +17,7 @@ import type { SchemaWriter } from "./openapi-schema.ts";
 type Documented = Omit<ConsoleEndpoint<never>, "answer">;
 
 const PATH = "/console/api/openapi.json";
-const HEADERS = { "cache-control": "public, max-age=300", "content-type": "application/json" };
+const HEADERS = { "content-type": "application/json" };
 interface Refusal {
   readonly code: string;
   readonly status: number;
@@ -30,7 +31,9 @@ const ERROR = { $ref: "#/components/schemas/Error" };
 export function consoleDocument<Deps>(
   endpoints: readonly ConsoleEndpoint<Deps>[],
 ): Endpoint<NamedDeps> {
-  const textOf = perName((name) => JSON.stringify(consoleOpenApi(endpoints, { name })));
+  const textOf = keptFor((name: string) =>
+    publicText(JSON.stringify(consoleOpenApi(endpoints, { name }))),
+  );
   return plainEndpoint({
     id: "consoleDocument",
     method: "GET",
@@ -38,7 +41,7 @@ export function consoleDocument<Deps>(
     summary: "The OpenAPI 3.1 document of the console's own API",
     reply: Type.Unknown(),
     examples: [],
-    run: (deps: NamedDeps) => new Response(textOf(nameIn(deps)), { headers: HEADERS }),
+    run: (deps: NamedDeps, { request }) => publicAnswer(textOf(nameIn(deps)), request, HEADERS),
   });
 }
 

@@ -2,6 +2,9 @@
 // search, this installation's address, and, if the operator allows it, forms that send requests.
 
 import { SERVICES } from "../../core/access/services.ts";
+import type { Brand } from "../../core/brand/brand.ts";
+import { logoAddress } from "../../core/brand/mark.ts";
+import { brandLink, siteFooter } from "../../core/brand/page-parts.ts";
 import { ERRORS, type ErrorCode } from "../../core/errors.ts";
 import { escapeHtml } from "../../core/text/html.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
@@ -22,12 +25,11 @@ const ORIGIN = "http://127.0.0.1:8080";
 
 interface DocsTerms {
   readonly canTry: boolean;
-  /** The name of the service. */
-  readonly name: string;
+  readonly brand: Brand;
 }
 
-export function docsPage(parts: readonly DocsPart[], { canTry, name }: DocsTerms): string {
-  const title = escapeHtml(`${name} API`);
+export function docsPage(parts: readonly DocsPart[], { canTry, brand }: DocsTerms): string {
+  const title = escapeHtml(`${brand.name} API`);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -35,12 +37,14 @@ export function docsPage(parts: readonly DocsPart[], { canTry, name }: DocsTerms
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
+<link rel="icon" href="${escapeHtml(logoAddress(brand))}" type="image/svg+xml">
 <link rel="stylesheet" href="/docs/page.css">
 <script src="/docs/page.js" defer></script>
 </head>
 <body${canTry ? " data-try" : ""}>
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Endpoints">
+${brandLink(brand)}
 <a class="title" href="#content">${title}</a>
 <p><a href="/docs">All pages of the documentation</a></p>
 <label class="search">Search
@@ -56,6 +60,7 @@ ${intro(parts)}
 ${parts.map(partHtml).join("\n")}
 ${errorTable()}
 </main>
+${siteFooter(brand)}
 </body>
 </html>
 `;

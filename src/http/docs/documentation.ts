@@ -1,16 +1,19 @@
 // Serves the reference of the API: OpenAPI documents for programs, and one page for people. Both
 // are built from the list of endpoints at the first request.
 
+import { readFileSync } from "node:fs";
 import project from "../../../package.json";
 import { KEY_PREFIXES } from "../../core/access/keys.ts";
 import type { Surface } from "../../core/access/services.ts";
-import { PRODUCT } from "../../core/brand/brand.ts";
+import { type Brand, PRODUCT } from "../../core/brand/brand.ts";
+import { accentRule } from "../../core/brand/page-parts.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import type { Endpoint } from "../endpoint-info.ts";
+import { type PublicText, policyOf, publicAnswer, publicText } from "../public-page.ts";
 import { Type } from "../schema.ts";
 import { docsPage } from "./docs-page.ts";
-import { type NamedDeps, nameIn, perName } from "./named-documents.ts";
+import { keptFor, type NamedDeps, nameIn } from "./named-documents.ts";
 import { openApi } from "./openapi.ts";
 
 export interface DocumentationDeps extends NamedDeps {
@@ -24,15 +27,9 @@ export interface DocumentedLists extends Readonly<Record<Surface, readonly Docum
 }
 
 const DOCUMENT_PATHS = { gateway: "/openapi.json", application: "/api/v1/openapi.json" } as const;
-const CACHE = { "cache-control": "public, max-age=300" };
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const PAGE_RULES = ["style-src 'self'", "script-src 'self'", "img-src 'self'"] as const;
+const STYLES = new URL("./docs-page.css", import.meta.url);
+const SCRIPT = new URL("./docs-page.js", import.meta.url);
 
 /** The OpenAPI document of a surface; the Gateway's also has the program's own endpoints. */
 export function documentOf(surface: Surface, lists: DocumentedLists, name = PRODUCT): object {
@@ -42,17 +39,22 @@ export function documentOf(surface: Surface, lists: DocumentedLists, name = PROD
 }
 
 export function documentation(lists: DocumentedLists): readonly Endpoint<DocumentationDeps>[] {
+  const script = publicText(readFileSync(SCRIPT, "utf8"));
+  const styles = readFileSync(STYLES, "utf8");
+  const stylesIn = keptFor((brand: Brand) => publicText(accentRule(brand) + styles));
   return [
     documentEndpoint("gateway", lists),
     documentEndpoint("application", lists),
     pageEndpoint(lists),
-    assetEndpoint("/docs/page.css", "text/css", new URL("./docs-page.css", import.meta.url)),
-    assetEndpoint("/docs/page.js", "text/javascript", new URL("./docs-page.js", import.meta.url)),
+    assetEndpoint("/docs/page.css", "text/css", ({ catalogue }) => stylesIn(catalogue().brand)),
+    assetEndpoint("/docs/page.js", "text/javascript", () => script),
   ];
 }
 
 function documentEndpoint(surface: Surface, lists: DocumentedLists): Endpoint<DocumentationDeps> {
-  const textOf = perName((name) => JSON.stringify(documentOf(surface, lists, name)));
+  const textOf = keptFor((name: string) =>
+    publicText(JSON.stringify(documentOf(surface, lists, name))),
+  );
   return plainEndpoint({
     id: `${surface}Document`,
     method: "GET",
@@ -60,16 +62,15 @@ function documentEndpoint(surface: Surface, lists: DocumentedLists): Endpoint<Do
     summary: `The OpenAPI 3.1 document of the ${surface} surface`,
     reply: Type.Unknown(),
     examples: [],
-    run: (deps: DocumentationDeps) =>
-      new Response(textOf(nameIn(deps)), {
-        headers: { ...CACHE, "content-type": "application/json" },
-      }),
+    run: (deps: DocumentationDeps, { request }) =>
+      publicAnswer(textOf(nameIn(deps)), request, { "content-type": "application/json" }),
   });
 }
 
 function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
-  const plainPage = perName((name) => pageOf(lists, { canTry: false, name }));
-  const tryPage = perName((name) => pageOf(lists, { canTry: true, name }));
+  const pageIn = (canTry: boolean) =>
+    keptFor((brand: Brand) => publicText(pageOf(lists, { canTry, brand })));
+  const [plainPage, tryPage] = [pageIn(false), pageIn(true)];
   return plainEndpoint({
     id: "docsPage",
     method: "GET",
@@ -77,23 +78,20 @@ function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
     summary: "The reference of the API for people",
     reply: Type.Unknown(),
     examples: [],
-    run(deps: DocumentationDeps) {
-      const { docsTryIt } = deps;
-      const page = (docsTryIt ? tryPage : plainPage)(nameIn(deps));
-      const policy = docsTryIt ? `${PAGE_POLICY}; connect-src 'self'` : PAGE_POLICY;
-      const headers = {
-        ...CACHE,
+    run({ docsTryIt, catalogue }: DocumentationDeps, { request }) {
+      const page = (docsTryIt ? tryPage : plainPage)(catalogue().brand);
+      const rules = docsTryIt ? [...PAGE_RULES, "connect-src 'self'"] : PAGE_RULES;
+      return publicAnswer(page, request, {
         "content-type": "text/html; charset=utf-8",
-        "content-security-policy": policy,
-      };
-      return new Response(page, { headers });
+        "content-security-policy": policyOf(...rules),
+      });
     },
   });
 }
 
 function pageOf(
   { gateway, application, program }: DocumentedLists,
-  terms: { readonly canTry: boolean; readonly name: string },
+  terms: { readonly canTry: boolean; readonly brand: Brand },
 ): string {
   const surfaceOf = (
     surface: Surface,
@@ -113,7 +111,11 @@ function pageOf(
   return docsPage(parts, terms);
 }
 
-function assetEndpoint(path: string, mediaType: string, file: URL): Endpoint<DocumentationDeps> {
+function assetEndpoint(
+  path: string,
+  mediaType: string,
+  textIn: (deps: DocumentationDeps) => PublicText,
+): Endpoint<DocumentationDeps> {
   return plainEndpoint({
     id: path,
     method: "GET",
@@ -121,9 +123,7 @@ function assetEndpoint(path: string, mediaType: string, file: URL): Endpoint<Doc
     summary: "A part of the page",
     reply: Type.Unknown(),
     examples: [],
-    run: () =>
-      new Response(Bun.file(file), {
-        headers: { ...CACHE, "content-type": `${mediaType}; charset=utf-8` },
-      }),
+    run: (deps: DocumentationDeps, { request }) =>
+      publicAnswer(textIn(deps), request, { "content-type": `${mediaType}; charset=utf-8` }),
   });
 }

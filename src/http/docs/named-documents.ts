@@ -1,4 +1,4 @@
-// Keeps documents that are written once for the name of the service, which can change.
+// Keeps documents that are written once for the name or the brand of the service, which can change.
 
 import type { Brand } from "../../core/brand/brand.ts";
 
@@ -11,11 +11,13 @@ export function nameIn({ catalogue }: NamedDeps): string {
   return catalogue().brand.name;
 }
 
-/** Writes a document when it is first wanted under a name, and keeps the one of the last name. */
-export function perName<Text>(write: (name: string) => Text): (name: string) => Text {
-  let kept: { readonly name: string; readonly text: Text } | null = null;
-  return (name) => {
-    if (kept?.name !== name) kept = { name, text: write(name) };
+/**
+ * Writes a document when it is first wanted for a name or a brand, and keeps the one of the last.
+ */
+export function keptFor<Key, Text>(write: (key: Key) => Text): (key: Key) => Text {
+  let kept: { readonly key: Key; readonly text: Text } | null = null;
+  return (key) => {
+    if (kept?.key !== key) kept = { key, text: write(key) };
     return kept.text;
   };
 }

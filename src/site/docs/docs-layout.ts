@@ -3,8 +3,8 @@
 
 import { type Brand, inBrand } from "../../core/brand/brand.ts";
 import { logoAddress } from "../../core/brand/mark.ts";
+import { brandLink, siteFooter } from "../../core/brand/page-parts.ts";
 import { type Html, html } from "../../core/text/html.ts";
-import { brandLink, siteFooter } from "../page-frame.ts";
 import type { LibraryPage } from "./library.ts";
 import type { PageHeading } from "./page-html.ts";
 import { DOCS, READERS, type Readers } from "./page-list.ts";

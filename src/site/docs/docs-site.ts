@@ -4,7 +4,7 @@
 import { inBrand } from "../../core/brand/brand.ts";
 import { escapeHtml, Html, html } from "../../core/text/html.ts";
 import { type PublicText, publicText } from "../../http/public-page.ts";
-import { styleSheet } from "../page-frame.ts";
+import { styleSheet } from "../style-sheet.ts";
 import {
   byReaders,
   docsDocument,

@@ -1,21 +1,17 @@
-// The frame of all pages for visitors: head with the brand, colours, foot.
+// What every page for visitors has of the brand: its mark, its colours, and its foot.
 
-import { readFileSync } from "node:fs";
-import type { Brand } from "../core/brand/brand.ts";
-import { textOn } from "../core/brand/colours.ts";
-import { logoAddress } from "../core/brand/mark.ts";
-import { type Html, html } from "../core/text/html.ts";
+import { type Html, html } from "../text/html.ts";
+import type { Brand } from "./brand.ts";
+import { textOn } from "./colours.ts";
+import { logoAddress } from "./mark.ts";
 
-const SITE_SHEET = new URL("./site.css", import.meta.url);
-
-/** The styles of a page: those of all pages, and its own, in the colours of the brand. */
-export function styleSheet(own: URL, { accent }: Brand): string {
-  const sheets = [SITE_SHEET, own].map((file) => readFileSync(file, "utf8")).join("");
+/** The rule of a style sheet that sets the brand's colours, for light and dark. */
+export function accentRule({ accent }: Brand): string {
   const variables = (["light", "dark"] as const).map((scheme) => {
     const colour = accent[scheme];
     return `--accent-${scheme}:${colour};--on-accent-${scheme}:${textOn(colour)}`;
   });
-  return `:root{${variables.join(";")}}\n${sheets.replaceAll(/\s*\n\s*/g, "\n")}`;
+  return `:root{${variables.join(";")}}\n`;
 }
 
 /** The mark and the name, which lead to the front page. */
