@@ -37,7 +37,7 @@ export interface ReceiverTarget {
   readonly also: AlsoInTransaction;
 }
 
-type ReceiverTerms = Omit<NewReceiver, "id" | "secret">;
+type ReceiverTerms = Pick<NewReceiver, "url" | "description" | "events">;
 
 export interface ReceiverWithSecret {
   readonly receiver: Receiver;
@@ -45,24 +45,45 @@ export interface ReceiverWithSecret {
   readonly secret: string;
 }
 
-/** Adds a receiver; its terms are checked. @throws AdministrationError */
+/**
+ * Adds a receiver; its terms are checked. For 24 hours the same `request` with the same terms gets
+ * the receiver that it added, so that a lost answer adds none twice (D-924).
+ * @throws AdministrationError
+ */
 export async function addReceiver(
   { administration, webhooks }: WebhookDeps,
   { account, also }: Omit<ReceiverTarget, "id">,
-  terms: ReceiverTerms,
+  { request = null, ...terms }: ReceiverTerms & { readonly request?: string | null },
 ): Promise<ReceiverWithSecret> {
   const { database, random } = administration.accounts.deps;
   const id = newId("receiver", random);
   const secret = newWebhookSecret(random);
   const sealed = webhooks.seals.seal(secret, id, random);
   const now = new Date(administration.now());
+  const since = new Date(now.getTime() - OLD_SECRET_MS);
   const creating = createReceiver(database, account.number, {
-    receiver: { ...terms, id, secret: sealed },
+    receiver: { ...terms, id, secret: sealed, rotation: request },
     now,
+    isMade: (known) =>
+      request !== null &&
+      known.rotation === request &&
+      known.createdAt > since &&
+      hasTerms(known, terms),
     also,
   });
   const receiver = await explained(account, refusingMore(creating));
-  return { receiver, secret };
+  if (receiver.id === id) return { receiver, secret };
+  const made = webhooks.seals.open(receiver.secret, receiver.id);
+  if (made !== null) return { receiver, secret: made.text };
+  throw new AdministrationError(
+    "wrong_state",
+    `The webhook ${receiver.id} was added before, and its secret cannot be read: rotate it`,
+  );
+}
+
+function hasTerms({ url, description, events }: Receiver, terms: ReceiverTerms): boolean {
+  const hasEvents = new Set(events).symmetricDifference(new Set(terms.events)).size === 0;
+  return url === terms.url && description === terms.description && hasEvents;
 }
 
 async function refusingMore<T>(creating: Promise<T>): Promise<T> {

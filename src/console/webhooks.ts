@@ -25,7 +25,7 @@ import {
 } from "../http/console/console-endpoint.ts";
 import { requestId, time } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
-import { type Checked, nameText, oneOf, shortText, Type } from "../http/schema.ts";
+import { type Checked, nameText, oneOf, optional, shortText, Type } from "../http/schema.ts";
 import { numberFrom } from "../readings/list-reading.ts";
 import { count, type Reading } from "../readings/reading.ts";
 import { noted } from "./noted.ts";
@@ -62,7 +62,18 @@ const Terms = {
   }),
 };
 
-const NewBody = Type.Object(Terms, { additionalProperties: false });
+const NewBody = Type.Object(
+  {
+    ...Terms,
+    request: optional(
+      requestId(
+        "The page's own id of this addition: for 24 hours the same one with the same terms gets " +
+          "the webhook that it added, with its secret",
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
 const ChangeBody = Type.Object(
   { ...Terms, enabled: Type.Boolean({ description: "Whether it gets events" }) },
   { additionalProperties: false },
@@ -114,7 +125,8 @@ const createWebhook = accountEndpoint({
     const terms = termsOf(context, fields);
     const also = noted(context, "webhook_added", hostOf(terms.url));
     const target = { account: context.account, also };
-    const { receiver, secret } = await addReceiver(context.deps, target, terms);
+    const order = { ...terms, request: fields.request ?? null };
+    const { receiver, secret } = await addReceiver(context.deps, target, order);
     return { webhook: webhookJson(receiver), secret };
   },
 });

@@ -16,10 +16,10 @@ export const deliveriesQuery = (account: string, query: Query) =>
     renew: query.before === undefined,
   });
 
-/** Adds a webhook; the reply has its secret. */
+/** Adds a webhook; the reply has its secret. The same `request` and terms add no second one. */
 export async function addWebhook(
   account: string,
-  terms: WebhookTerms,
+  terms: WebhookTerms & { readonly request: string },
 ): Promise<WebhookWithSecretReply> {
   return await post<WebhookWithSecretReply>(ofAccount(account, "webhooks"), terms);
 }

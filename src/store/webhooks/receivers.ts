@@ -1,7 +1,7 @@
 // The receivers of webhooks of an account. Every change locks the account first, as everywhere: an
 // event that is stored meanwhile waits, and then finds the receivers as they are.
 
-import { and, asc, count, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import { RECEIVERS_MAX } from "../../core/webhooks/webhook-rules.ts";
 import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
 import { lockAccount } from "../ledger/operations.ts";
@@ -25,6 +25,8 @@ export interface NewReceiver {
   readonly events: readonly string[];
   /** Sealed. */
   readonly secret: Uint8Array;
+  /** The id of the request that makes it; null without one. */
+  readonly rotation: string | null;
 }
 
 /** The change of a receiver by its account; fields that are left out stay. */
@@ -61,20 +63,29 @@ export async function findReceiver(
   return row ?? null;
 }
 
-/** Adds a receiver. @throws AccountClosed, TooManyReceivers */
+interface NewReceiverOrder {
+  readonly receiver: NewReceiver;
+  readonly now: Date;
+  /** True for a receiver that the same order has added before. */
+  readonly isMade: (known: Receiver) => boolean;
+  readonly also: AlsoInTransaction;
+}
+
+/**
+ * Adds a receiver; returns the one that the same order added before, if there is one.
+ * @throws AccountClosed, TooManyReceivers
+ */
 export async function createReceiver(
   { db }: Database,
   account: number,
-  order: { readonly receiver: NewReceiver; readonly now: Date; readonly also: AlsoInTransaction },
+  { receiver, now, isMade, also }: NewReceiverOrder,
 ): Promise<Receiver> {
-  const { receiver, now, also } = order;
   return await db.transaction(async (tx) => {
     refuseClosed(await lockAccount(tx, account));
-    const [found] = await tx
-      .select({ receivers: count() })
-      .from(webhookReceivers)
-      .where(eq(webhookReceivers.account, account));
-    if ((found?.receivers ?? 0) >= RECEIVERS_MAX) {
+    const known = await listReceivers(tx, account);
+    const made = known.find(isMade);
+    if (made !== undefined) return made;
+    if (known.length >= RECEIVERS_MAX) {
       throw new TooManyReceivers(`An account can have at most ${RECEIVERS_MAX} webhooks`);
     }
     const values = { ...receiver, events: [...receiver.events], account, createdAt: now };

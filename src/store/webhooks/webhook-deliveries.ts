@@ -84,23 +84,23 @@ export class WebhookDeliveries {
     const rows = await this.database.sql<ClaimRow[]>`
       WITH due AS (
         SELECT d.number, d.next_attempt_at, r.failing_since IS NOT NULL AS is_failing,
-          row_number() OVER (PARTITION BY r.account ORDER BY d.next_attempt_at) AS turn
+          row_number() OVER (PARTITION BY r.account ORDER BY d.next_attempt_at, d.number) AS turn
         FROM webhook_receivers r
         CROSS JOIN LATERAL (
           SELECT w.number, w.next_attempt_at FROM webhook_deliveries w
           WHERE w.receiver = r.number AND w.status = 'waiting' AND w.next_attempt_at <= now()
             AND (w.claimed_until IS NULL OR w.claimed_until < now())
-          ORDER BY w.next_attempt_at
+          ORDER BY w.next_attempt_at, w.number
           LIMIT CASE WHEN r.failing_since IS NULL THEN ${PER_RECEIVER}::int ELSE 1 END
           FOR UPDATE SKIP LOCKED) d
         WHERE r.disabled IS NULL AND r.number <> ALL (${arrayText(busy)}::text::bigint[])),
       placed AS (
         SELECT due.*, row_number()
-          OVER (PARTITION BY is_failing ORDER BY turn, next_attempt_at) AS place
+          OVER (PARTITION BY is_failing ORDER BY turn, next_attempt_at, number) AS place
         FROM due),
       chosen AS (
         SELECT number, is_failing FROM placed WHERE NOT is_failing OR place <= ${failingMost}
-        ORDER BY turn, next_attempt_at LIMIT ${atMost})
+        ORDER BY turn, next_attempt_at, number LIMIT ${atMost})
       UPDATE webhook_deliveries d SET attempts = d.attempts + 1, claim = d.claim + 1,
         claimed_until = now() + ${claimMs} * interval '1 ms'
       FROM chosen, webhook_receivers r, webhook_events e, accounts a

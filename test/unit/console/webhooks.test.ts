@@ -89,6 +89,23 @@ test("a webhook is changed, disabled, enabled, rotated and deleted", async () =>
   expect((await world.post("admin", `${one}/delete`)).status).toBe(404);
 });
 
+test("an addition whose answer was lost is asked for again, and adds one webhook", async () => {
+  const account = await world.account();
+  const path = pathOf(account);
+  const order = { ...BODY, request: "addition-1" };
+  const add = (more: object = {}) =>
+    world.post<WebhookWithSecretReply>("admin", path, { ...order, ...more });
+  const [first, beside] = await Promise.all([add(), add()]);
+  expect([first.status, beside.status]).toEqual([200, 200]);
+  expect(beside.body).toEqual(first.body);
+  expect((await add({ events: [...BODY.events].reverse() })).body).toEqual(first.body);
+  const others = [await add({ request: "addition-2" }), await add({ description: "another" })];
+  const { body } = await world.get<WebhooksReply>("admin", path);
+  expect(body.webhooks.map(({ id }) => id)).toEqual(
+    [first, ...others].map(({ body: { webhook } }) => webhook.id),
+  );
+});
+
 test("a rotation whose answer was lost is asked for again, and shows the same secret", async () => {
   const { account, one, secret } = await created();
   const rotate = (request: string) =>

@@ -36,8 +36,10 @@ interface OneProps extends DialogProps {
 export function AddWebhook({ account, close }: DialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const form = useTerms(null);
+  // The id is made once, so that a second click after a lost answer adds no second webhook.
+  const [request] = useState(() => crypto.randomUUID());
   const change = useChange(async () => {
-    const made = await addWebhook(account, form.terms());
+    const made = await addWebhook(account, { ...form.terms(), request });
     setSecret(made.secret);
     await outdateAccount(account);
   });
