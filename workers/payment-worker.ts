@@ -1,9 +1,10 @@
 // Runs the payments part of the worker process: the queue's worker, and the jobs that find payments
-// without an event. The part does not run without a payment provider.
+// without an event. Without a payment provider, only plans of vouchers end.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
+import { accountPage } from "../src/core/account-page.ts";
 import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
@@ -11,6 +12,7 @@ import { nano } from "../src/core/money/money.ts";
 import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
 import { issueDueInvoices } from "../src/payments/invoices.ts";
 import { openPayments } from "../src/payments/open-payments.ts";
+import { endGivenPlans } from "../src/payments/plans.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { countOpenDisputes, sumOwed } from "../src/store/audit/payment-audit.ts";
@@ -51,12 +53,15 @@ const COMPLETE_EVERY_MS = 10_000;
 const GRACE_MS = 5_000;
 const RECONCILE_EVERY_MS = 600_000;
 const INVOICES_EVERY_MS = 30_000;
+const GIVEN_PLANS_EVERY_MS = 60_000;
 const EVENTS_AT_ONCE = 4;
 
 export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   const { config, brand, log, accounts, database, queue, registry, random, now } = parts;
-  if (config.payments === null || queue === null)
-    return { jobs: {}, stop: () => Promise.resolve() };
+  const givenPlans = givenPlansJob(parts);
+  if (config.payments === null || queue === null) {
+    return { jobs: { "given-plans": givenPlans }, stop: () => Promise.resolve() };
+  }
   const events = new ProviderEvents(database);
   const metrics = paymentMetrics({
     registry,
@@ -100,6 +105,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   const completer = { payments, graceMs: GRACE_MS, log };
   return {
     jobs: {
+      "given-plans": givenPlans,
       "payment-completer": {
         everyMs: COMPLETE_EVERY_MS,
         run: () => completePayments(completer),
@@ -123,6 +129,18 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
       connection.disconnect();
     },
   };
+}
+
+function givenPlansJob(parts: PaymentWorkerParts): ScheduledJob {
+  const { config, brand, log, accounts, database, random, now } = parts;
+  const origin = config.console?.origin ?? null;
+  const mailsTo = (account: string) => ({
+    brand,
+    billingUrl: origin === null ? null : accountPage(origin, account, "billing").href,
+  });
+  const topUps = { deps: { database, random } };
+  const deps = { topUps, actors: accounts, now, log, mailsTo };
+  return { everyMs: GIVEN_PLANS_EVERY_MS, run: () => endGivenPlans(deps) };
 }
 
 async function runJob(

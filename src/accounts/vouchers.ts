@@ -5,12 +5,12 @@ import { newVoucherCode } from "../core/access/voucher-codes.ts";
 import { voucherDigest } from "../core/access/voucher-digest.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { FREE_LOTS_MAX } from "../core/money/free-lots.ts";
-import type { NanoUsd } from "../core/money/money.ts";
 import {
   createVouchers,
   endBatch,
   type NewVouchers,
   redeemVoucher,
+  type VoucherGift,
   type VoucherRefusal,
 } from "../store/payments/vouchers.ts";
 import {
@@ -77,14 +77,11 @@ export async function endVouchers(
   throw new AdministrationError("not_found", `There is no batch '${change.batch}' that goes on`);
 }
 
-export type Redeemed = Done & {
-  readonly amount: NanoUsd;
-  /** When the free credit ends; null for bonus credit. */
-  readonly freeUntil: Date | null;
-  readonly operation: number;
-  /** True if the account had redeemed it before. */
-  readonly isRepeated: boolean;
-};
+export type Redeemed = Done &
+  VoucherGift & {
+    /** True if the account had redeemed it before. */
+    readonly isRepeated: boolean;
+  };
 
 /** The person or operator who redeems a code, with the marks that recognise a person. */
 export type Redeemer = Pick<Parameters<typeof redeemVoucher>[1], "actor" | "marksFor">;
@@ -103,9 +100,9 @@ export async function redeem(
   const terms = { account, digest, now, ...by, also: deps.also };
   const result = await explained(account, redeemVoucher(deps.accounts.deps.database, terms));
   if (!("amount" in result)) throw refused(result.is);
-  const { is, ...given } = result;
+  const { is, ...gift } = result;
   const applied = await apply(deps, account);
-  return { id: account.id, ...given, isRepeated: is === "repeated", applied };
+  return { id: account.id, ...gift, isRepeated: is === "repeated", applied };
 }
 
 const WORDS: Readonly<Record<VoucherRefusal, string>> = {
@@ -115,6 +112,9 @@ const WORDS: Readonly<Record<VoucherRefusal, string>> = {
   tier: "The voucher is not for the tier of this account",
   person: "The voucher is for one person once, and was redeemed from this inbox, network or device",
   disposable: "The voucher is not for inboxes that are thrown away",
+  plan:
+    "The voucher gives a plan to an application account that is on the Free plan, or has the " +
+    "same plan by a voucher, and for which no charge is under way",
   lots: `The account has free credit with ${FREE_LOTS_MAX} ends, the most: redeem it later`,
 };
 

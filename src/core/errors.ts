@@ -318,6 +318,7 @@ export const ADMINISTRATION_ERRORS = {
   voucher_person: { status: 409 },
   voucher_disposable: { status: 409 },
   voucher_lots: { status: 409 },
+  voucher_plan: { status: 409 },
 } as const satisfies Record<string, Pick<ErrorRow, "status">>;
 
 export type AdministrationErrorCode = keyof typeof ADMINISTRATION_ERRORS;

@@ -14,6 +14,8 @@ import {
 } from "../core/access/voucher-codes.ts";
 import { codesDigest } from "../core/access/voucher-digest.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
+import { ZERO } from "../core/money/money.ts";
+import { GIVEN_MONTHS_MAX, PRICED_PLANS, type PricedPlan } from "../core/money/plan-terms.ts";
 import { futureFrom, positiveAmountFrom } from "../core/text/field-rules.ts";
 import { invalid } from "../http/body/checks.ts";
 import { time, usd } from "../http/console/fields.ts";
@@ -45,7 +47,7 @@ const listed = operatorEndpoint({
 const make = operatorAct({
   id: "makeVouchers",
   name: "vouchers",
-  summary: "Make codes valid that give bonus or free credit once to an account",
+  summary: "Make codes valid that give credit or a plan once to an account",
   description:
     "The caller makes the codes, each of 24 random letters `a` to `z` and digits `2` to `7`, and " +
     "keeps them: only their digests are stored, and nobody can show them again.",
@@ -55,7 +57,16 @@ const make = operatorAct({
       minItems: 1,
       maxItems: CODES_MAX,
     }),
-    amount_usd: usd("The credit of each redemption"),
+    amount_usd: optional(usd("The credit of each redemption; needed without `plan`")),
+    plan: optional(
+      oneOf(PRICED_PLANS, {
+        description:
+          "In place of credit: the plan that an application account gets, for each person once",
+      }),
+    ),
+    months: optional(
+      whole(1, GIVEN_MONTHS_MAX, { description: "How many months of the plan; 1 if missing" }),
+    ),
     free_days: optional(
       whole(1, FREE_DAYS_MAX, {
         description:
@@ -90,20 +101,17 @@ const make = operatorAct({
   bytesMax: BODY_BYTES_MAX,
   async run(context, input) {
     const { administration, clock } = context.deps;
-    const { batch, codes, amount_usd: usdText, ends_at: end } = input;
+    const { batch, codes, ends_at: end } = input;
     const wrong = codes.findIndex((code) => plainCode(code) === null);
     if (wrong >= 0) throw invalid(`codes[${wrong}]`, "must be 24 letters a to z and digits 2 to 7");
     if (new Set(codes.map(plainCode)).size < codes.length) {
       throw invalid("codes", "must not have a code twice");
     }
-    if (input.free_days != null && input.once_per_person === false) {
-      throw invalid("once_per_person", "must not be false with free_days: a person gets it once");
-    }
+    const gift = giftOf(input);
     const nowMs = clock.now();
     const terms = {
       batch,
-      amount: readField("amount_usd", () => positiveAmountFrom(usdText)),
-      freeDays: input.free_days ?? null,
+      ...gift,
       usesMax: input.uses ?? 1,
       tiers: input.tiers ?? null,
       oncePerPerson: input.once_per_person ?? false,
@@ -119,9 +127,39 @@ const make = operatorAct({
   },
 });
 
+interface GiftFields {
+  readonly amount_usd?: string | null;
+  readonly free_days?: number | null;
+  readonly plan?: PricedPlan | null;
+  readonly months?: number | null;
+  readonly tiers?: readonly string[] | null;
+  readonly once_per_person?: boolean | null;
+}
+
+/** Credit or a plan: exactly one of them. */
+function giftOf(fields: GiftFields): Pick<VoucherTerms, "amount" | "freeDays" | "given"> {
+  const { amount_usd: usdText, free_days: freeDays = null, plan, months } = fields;
+  const isPersonal = freeDays !== null || plan != null;
+  if (isPersonal && fields.once_per_person === false) {
+    const gift = plan == null ? "free_days" : "plan";
+    throw invalid("once_per_person", `must not be false with ${gift}: a person gets it once`);
+  }
+  if (plan == null) {
+    if (usdText == null) throw invalid("amount_usd", "is needed without a plan");
+    if (months != null) throw invalid("months", "must be missing without a plan");
+    const amount = readField("amount_usd", () => positiveAmountFrom(usdText));
+    return { amount, freeDays, given: null };
+  }
+  for (const other of ["amount_usd", "free_days", "tiers"] as const) {
+    if (fields[other] != null) throw invalid(other, "must be missing with a plan");
+  }
+  return { amount: null, freeDays: null, given: { plan, months: months ?? 1 } };
+}
+
 /** All terms, because an order that differs in one is no repeat of the first. */
 function madeWords(terms: VoucherTerms, codes: readonly string[]): string {
-  const { batch, amount, freeDays, usesMax, tiers, oncePerPerson, endsAt } = terms;
+  const { batch, amount, freeDays, given, usesMax, tiers, oncePerPerson, endsAt } = terms;
+  const each = given === null ? dollars(amount ?? ZERO) : `${given.months} months of ${given.plan}`;
   const rules = [
     freeDays === null ? [] : `free credit of ${freeDays} days`,
     `${usesMax} uses of each`,
@@ -130,14 +168,14 @@ function madeWords(terms: VoucherTerms, codes: readonly string[]): string {
     endsAt === null ? [] : `until ${endsAt.toISOString()}`,
     `codes ${codesDigest(codes)}`,
   ].flat();
-  const made = `${codes.length} vouchers of ${dollars(amount)}, batch ${batch}, made`;
+  const made = `${codes.length} vouchers of ${each}, batch ${batch}, made`;
   return `${made}: ${rules.join(", ")}`;
 }
 
 const end = operatorAct({
   id: "endVouchers",
   name: "vouchers/end",
-  summary: "End the codes of a batch; credit that was redeemed stays",
+  summary: "End the codes of a batch; what was redeemed stays",
   fields: { batch: BATCH },
   example: { batch: "summer" },
   async run(context, input) {

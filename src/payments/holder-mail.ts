@@ -14,7 +14,7 @@ export interface MailTerms {
 
 /** A mail to the holder of an account. */
 export function holderMail(
-  { brand }: MailTerms,
+  { brand }: Pick<MailTerms, "brand">,
   kind: ServiceMailKind,
   contentOf: MailContentOf,
 ): HolderMail {

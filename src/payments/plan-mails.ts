@@ -80,15 +80,18 @@ export function planChargeFailed(
   });
 }
 
+/** Without a dashboard and a payment provider, the mail has no page to lead to. */
+export type EndMailTerms = Pick<MailTerms, "brand"> & { readonly billingUrl: string | null };
+
 /** Says that a plan has ended, and why. */
 export function planEndedMail(
-  terms: MailTerms,
+  { brand, billingUrl }: EndMailTerms,
   title: string,
-  reason: "canceled" | "unpaid" | "reversed",
+  reason: "canceled" | "unpaid" | "reversed" | "voucher",
 ): HolderMail {
-  return holderMail(terms, "plan_ended", ({ planEnded: words, buttons }) => ({
+  return holderMail({ brand }, "plan_ended", ({ planEnded: words, buttons }) => ({
     subject: words.subject(title),
     paragraphs: [words.paragraph(title, words.why[reason]), words.after],
-    button: { label: buttons.payments, url: terms.billingUrl },
+    ...(billingUrl !== null && { button: { label: buttons.payments, url: billingUrl } }),
   }));
 }

@@ -5,6 +5,8 @@ import { AdministrationError } from "../core/errors.ts";
 import { PLAN_CONSENT_VERSION } from "../core/money/consent.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
 import {
+  isGiven,
+  isHigherPlan,
   type OrderTerms,
   PLAN_GRACE_MS,
   PLAN_RETRY_MS,
@@ -23,7 +25,7 @@ import type {
 import type { NewTopUp } from "../store/payments/top-ups.ts";
 import { ATTEMPT_MS } from "./charge.ts";
 import type { MailTerms } from "./holder-mail.ts";
-import { planEndedMail } from "./plan-mails.ts";
+import { type EndMailTerms, planEndedMail } from "./plan-mails.ts";
 
 export interface CheckedOrder {
   readonly plan: PricedPlan;
@@ -44,7 +46,8 @@ const NONE = { kind: "none" } as const;
 /**
  * The step of an order: the first month is charged, or a higher plan for the rest of the month; a
  * lower plan begins after the month. An order of the present plan takes a cancellation back, and in
- * the days of grace it charges the month that is due.
+ * the days of grace it charges the month that is due. Of a given plan, a higher one takes the place
+ * at once, and any other begins after it (D-769).
  * @throws AdministrationError
  */
 export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPrices): OrderStep {
@@ -53,13 +56,17 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
   checkOrder(facts, plan, price);
   const active = activeOf(facts);
   const consent = consentOf(order);
-  if (active === null) {
+  if (active === null || isReplaced(active, order)) {
     const period = { paidFrom: now, paidUntil: periodEnd(now, now) };
     return chargeStep(facts, order, { kind: "start", plan, price, ...consent, ...period });
   }
   if (active.paidUntil <= now) {
     const due = dueMonth(active, now);
     return chargeStep(facts, order, { kind: "renewal", plan, price, ...consent, ...due });
+  }
+  if (isGiven(active)) {
+    const isCardNamed = order.isCardNamed || active.card === null;
+    return changeStep({ ...order, isCardNamed }, { nextPlan: plan, nextPrice: price });
   }
   if (plan === active.plan) {
     if (active.nextPlan === null) {
@@ -75,6 +82,13 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
   const period = { paidFrom: now, paidUntil: active.paidUntil };
   const charge = { kind: "upgrade", plan, price, ...consent, ...period } as const;
   return chargeStep(facts, { ...order, fee }, charge);
+}
+
+/** True for a given plan that is over, or that is lower than the ordered one. */
+function isReplaced(active: PlanSubscription, { plan, now }: CheckedOrder): boolean {
+  if (!isGiven(active)) return false;
+  const isOver = active.paidUntil <= now && active.nextPlan === "free";
+  return isOver || isHigherPlan(plan, active.plan);
 }
 
 /**
@@ -176,7 +190,8 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
   const active = activeOf(facts);
   if (active === null || active.paidUntil > now || openCharge !== null) return NONE;
   const { nextPlan, nextPrice, plan, price, consentVersion, consentAt } = active;
-  if (nextPlan === "free") return endStep(active, "canceled", mails);
+  // `givenEndStep` ends a given plan, also while no provider answers.
+  if (nextPlan === "free") return isGiven(active) ? NONE : endStep(active, "canceled", mails);
   const canCharge = card !== null && account.state === "active";
   const isOver = now.getTime() >= active.paidUntil.getTime() + PLAN_GRACE_MS;
   // After days without a worker, the card is still charged once before the plan ends.
@@ -189,9 +204,22 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
     nextPlan === null || nextPrice === null
       ? { plan, price }
       : { plan: nextPlan, price: nextPrice };
+  if (consentVersion === null || consentAt === null) {
+    throw new Error(`The plan of ${account.id} has no consent to a charge`);
+  }
   const consent = { consentVersion, consentAt };
   const charge = { kind: "renewal", ...terms, ...consent, ...dueMonth(active, now) } as const;
   return chargeStep(facts, { card, provider, now }, charge);
+}
+
+/** The step for a given plan whose months are over, and after which nothing was ordered. */
+export function givenEndStep(
+  facts: PlanFacts,
+  { now, mails }: Pick<Renewal, "now"> & { readonly mails: EndMailTerms },
+): PlanStep {
+  const active = activeOf(facts);
+  if (active === null || !isGiven(active) || active.paidUntil > now) return NONE;
+  return active.nextPlan === "free" ? endStep(active, "voucher", mails) : NONE;
 }
 
 /** The month after the paid one, prolonged by all months that have passed meanwhile. */
@@ -225,8 +253,8 @@ function chargeStep(
 
 function endStep(
   { plan }: PlanSubscription,
-  reason: "canceled" | "unpaid",
-  mails: MailTerms,
+  reason: "canceled" | "unpaid" | "voucher",
+  mails: EndMailTerms,
 ): PlanStep {
   return { kind: "end", reason, mails: [planEndedMail(mails, planTitle(plan), reason)] };
 }

@@ -16,7 +16,15 @@ import type { SavedCard } from "../store/payments/saved-cards.ts";
 import type { TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { attempt } from "./charge.ts";
-import { cancelStep, checkAgreed, orderStep, orderTerms, renewalStep } from "./plan-steps.ts";
+import type { EndMailTerms } from "./plan-mails.ts";
+import {
+  cancelStep,
+  checkAgreed,
+  givenEndStep,
+  orderStep,
+  orderTerms,
+  renewalStep,
+} from "./plan-steps.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
 export interface PlanOrder {
@@ -114,6 +122,30 @@ export async function renewPlans(deps: PaymentDeps): Promise<void> {
       await renewPlan(deps, account);
     } catch (error) {
       deps.log.warn({ accountId: account.id, err: error }, "A plan could not be renewed yet");
+    }
+  }
+}
+
+export type GivenPlanDeps = Pick<PaymentDeps, "actors" | "now" | "log"> & {
+  readonly topUps: Pick<PaymentDeps["topUps"], "deps">;
+  readonly mailsTo: (account: string) => EndMailTerms;
+};
+
+/**
+ * Ends plans of vouchers whose months are over (D-769). It needs no payment provider. A failure
+ * stops no other plan.
+ */
+export async function endGivenPlans(deps: GivenPlanDeps): Promise<void> {
+  const { topUps, log } = deps;
+  const now = new Date(deps.now());
+  for await (const account of duePlans(topUps.deps.database, now)) {
+    const terms = { now, mails: deps.mailsTo(account.id) };
+    const decide = (facts: PlanFacts) => givenEndStep(facts, terms);
+    try {
+      const { step } = await decidePlan(topUps.deps, account.number, { now, decide });
+      if (isEnd(step)) await updateWallet(deps, account);
+    } catch (error) {
+      log.warn({ accountId: account.id, err: error }, "A plan could not be ended yet");
     }
   }
 }

@@ -50,7 +50,7 @@ export function ActDialog(props: ActProps) {
       ...body,
       id,
       reason: reason.text,
-      ...(usd.value !== null && { amount_usd: plainUsd(usd.value) }),
+      ...(amount !== undefined && usd.value !== null && { amount_usd: plainUsd(usd.value) }),
     };
     props.before?.(order);
     say(outcomeOf(await act(path, order)));

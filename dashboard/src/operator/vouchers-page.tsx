@@ -1,7 +1,7 @@
 // Vouchers: the batches, a new one, and the end of one. This page makes the codes, and saves them
 // as a file before the server makes them valid: it stores only their digests (D-915).
 
-import { Button, Checkbox, TextInput } from "@mantine/core";
+import { Button, Checkbox, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { TIERS } from "../../../src/core/access/limits.ts";
@@ -11,13 +11,15 @@ import {
   VOUCHER_COLUMNS,
   voucherLink,
 } from "../../../src/core/access/voucher-codes.ts";
+import { PRICED_PLANS, type PricedPlan, planTitle } from "../../../src/core/money/plan-terms.ts";
 import type { VouchersReply } from "../../../src/readings/offers/vouchers.ts";
 import { csvOf, download } from "../csv.ts";
 import { countText } from "../numbers.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
+import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
-import { TextField, useTyped } from "../parts/text-field.tsx";
+import { TextField, type Typed, useTyped } from "../parts/text-field.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { dayTime } from "../time.ts";
@@ -29,6 +31,7 @@ type Batch = VouchersReply["batches"][number];
 
 const words = ot.vouchers;
 const TIER_NAMES = TIERS.map(({ name }) => name);
+const CREDIT = "credit";
 const WHOLE = /^[1-9]\d{0,6}$/;
 
 const COLUMNS: readonly Column<Batch>[] = columnsOf(
@@ -36,7 +39,12 @@ const COLUMNS: readonly Column<Batch>[] = columnsOf(
   {
     batch: "batch",
     since: "created_at",
-    each: "amount_usd",
+    each: ({ amount_usd: usd, plan, months }) =>
+      plan === null || months === null ? (
+        <Money usd={usd ?? "0"} />
+      ) : (
+        words.monthsOf(countText(months), planTitle(plan))
+      ),
     redeemed: ({ used, uses_max: most, codes }) =>
       words.redeemed(countText(used), countText(most), countText(codes)),
     rules: ({ free_days: days, once_per_person: once, tiers }) =>
@@ -93,7 +101,8 @@ function NewBatch({ close }: { readonly close: () => void }) {
   const batch = useTyped("batch");
   const count = useTyped("count", "1");
   const uses = useTyped("count", "1");
-  const freeDays = useTyped("count");
+  const gift = useGift();
+  const { plan, isPersonal } = gift;
   const [lastDay, setLastDay] = useState("");
   const [tiers, setTiers] = useState<string[]>([]);
   const [isOnce, setOnce] = useState(true);
@@ -101,15 +110,14 @@ function NewBatch({ close }: { readonly close: () => void }) {
   const [made, keep] = useState<readonly string[]>([]);
   const wanted = WHOLE.test(count.text) && Number(count.text) <= CODES_MAX ? Number(count.text) : 0;
   const codes = made.length === wanted ? made : codesOf(wanted);
-  const isFree = freeDays.text !== "";
   const save = ({ amount_usd: usd }: Readonly<Record<string, unknown>>) => {
     keep(codes);
     const rows = codes.map((code) => [
       code,
-      String(usd),
+      plan === null ? String(usd) : "",
       uses.text,
       voucherLink(window.location.origin, code),
-      freeDays.text,
+      ...gift.cells,
     ]);
     download(`${batch.text}.csv`, csvOf([VOUCHER_COLUMNS, ...rows]));
   };
@@ -117,34 +125,23 @@ function NewBatch({ close }: { readonly close: () => void }) {
     <ActDialog
       name="makeVouchers"
       path="vouchers"
-      amount="needed"
+      {...(plan === null && ({ amount: "needed" } as const))}
       calm
       body={{
         batch: batch.text,
         codes,
-        free_days: isFree ? Number(freeDays.text) : null,
+        ...gift.order,
         uses: Number(uses.text),
-        tiers: tiers.length === 0 ? null : tiers,
-        once_per_person: isOnce || isFree,
+        tiers: plan !== null || tiers.length === 0 ? null : tiers,
+        once_per_person: isOnce || isPersonal,
         ends_at: lastDay === "" ? null : dayAfter(lastDay),
       }}
       before={save}
-      disabled={
-        batch.value === null ||
-        wanted === 0 ||
-        !WHOLE.test(uses.text) ||
-        (isFree && !WHOLE.test(freeDays.text))
-      }
+      disabled={batch.value === null || wanted === 0 || !WHOLE.test(uses.text) || !gift.isWhole}
       close={close}
     >
       <TextField field={batch} isFirst label={words.batch} autoComplete="off" />
-      <TextField
-        field={freeDays}
-        label={words.freeDays}
-        about={words.freeDaysAbout}
-        inputMode="numeric"
-        autoComplete="off"
-      />
+      <GiftFields {...gift} />
       <TextField field={count} label={words.codes} inputMode="numeric" autoComplete="off" />
       <TextField field={uses} label={words.uses} inputMode="numeric" autoComplete="off" />
       <TextInput
@@ -154,26 +151,105 @@ function NewBatch({ close }: { readonly close: () => void }) {
         value={lastDay}
         onChange={({ currentTarget }) => setLastDay(currentTarget.value)}
       />
-      <Checkbox.Group
-        label={words.tiersLabel}
-        description={words.tiersAbout}
-        value={tiers}
-        onChange={setTiers}
-      >
-        <div className="choice">
-          {TIER_NAMES.map((name) => (
-            <Checkbox key={name} value={name} label={name} />
-          ))}
-        </div>
-      </Checkbox.Group>
+      {plan === null && <Tiers value={tiers} change={setTiers} />}
       <Checkbox
         label={words.once}
-        checked={isOnce || isFree}
-        disabled={isFree}
+        checked={isOnce || isPersonal}
+        disabled={isPersonal}
         onChange={({ currentTarget }) => setOnce(currentTarget.checked)}
       />
       <p className="small dim">{words.file}</p>
     </ActDialog>
+  );
+}
+
+interface Gift {
+  /** Null for credit. */
+  readonly plan: PricedPlan | null;
+  readonly choose: (plan: PricedPlan | null) => void;
+  readonly freeDays: Typed;
+  readonly months: Typed;
+  /** True if each person gets it once. */
+  readonly isPersonal: boolean;
+  /** True if the numbers are whole ones. */
+  readonly isWhole: boolean;
+  /** The fields of the order. */
+  readonly order: object;
+  /** The last cells of each line of the file. */
+  readonly cells: readonly string[];
+}
+
+function useGift(): Gift {
+  const [plan, choose] = useState<PricedPlan | null>(null);
+  const freeDays = useTyped("count");
+  const months = useTyped("count", "1");
+  const fields = { plan, choose, freeDays, months };
+  if (plan !== null) {
+    return {
+      ...fields,
+      isPersonal: true,
+      isWhole: WHOLE.test(months.text),
+      order: { plan, months: Number(months.text) },
+      cells: ["", plan, months.text],
+    };
+  }
+  const isFree = freeDays.text !== "";
+  return {
+    ...fields,
+    isPersonal: isFree,
+    isWhole: !isFree || WHOLE.test(freeDays.text),
+    order: { free_days: isFree ? Number(freeDays.text) : null },
+    cells: [freeDays.text, "", ""],
+  };
+}
+
+function GiftFields({ plan, choose, freeDays, months }: Gift) {
+  return (
+    <>
+      <Select
+        label={words.gives}
+        data={[
+          { value: CREDIT, label: words.credit },
+          ...PRICED_PLANS.map((one) => ({ value: one, label: words.plan(planTitle(one)) })),
+        ]}
+        value={plan ?? CREDIT}
+        onChange={(chosen) => choose(PRICED_PLANS.find((one) => one === chosen) ?? null)}
+        allowDeselect={false}
+      />
+      {plan === null ? (
+        <TextField
+          field={freeDays}
+          label={words.freeDays}
+          about={words.freeDaysAbout}
+          inputMode="numeric"
+          autoComplete="off"
+        />
+      ) : (
+        <TextField field={months} label={words.months} inputMode="numeric" autoComplete="off" />
+      )}
+    </>
+  );
+}
+
+interface TiersProps {
+  readonly value: string[];
+  readonly change: (names: string[]) => void;
+}
+
+function Tiers({ value, change }: TiersProps) {
+  return (
+    <Checkbox.Group
+      label={words.tiersLabel}
+      description={words.tiersAbout}
+      value={value}
+      onChange={change}
+    >
+      <div className="choice">
+        {TIER_NAMES.map((name) => (
+          <Checkbox key={name} value={name} label={name} />
+        ))}
+      </div>
+    </Checkbox.Group>
   );
 }
 

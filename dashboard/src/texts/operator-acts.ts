@@ -124,13 +124,13 @@ export const acts = {
   makeVouchers: {
     open: "Make a batch",
     title: "Make a batch of vouchers",
-    about: "Codes that add to the balance of an account, once each. It is no payment.",
+    about: "Codes that give an account credit or a plan, once each. It is no payment.",
     action: "Save the codes and make them valid",
   },
   endVouchers: {
     open: "End",
     title: "End the codes of a batch",
-    about: "Nobody can redeem them any more. Credit that was redeemed stays.",
+    about: "Nobody can redeem them any more. What was redeemed stays.",
     action: "End the codes",
   },
 };

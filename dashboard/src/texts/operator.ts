@@ -174,7 +174,7 @@ export const ot = {
   refusalsAbout: "Calls that providers refused for their content in the last 30 days, by account",
   grantsAbout: "Grants of free credit and allowances, newest first",
   vouchers: {
-    about: "Batches of codes that give bonus or free credit, newest first",
+    about: "Batches of codes that give credit or a plan, newest first",
     none: "There are no vouchers. Make a batch, and give the links of its file to customers.",
     redeemed: (used: string, most: string, codes: string) => `${used} of ${most}, ${codes} codes`,
     never: "never",
@@ -185,6 +185,11 @@ export const ot = {
     freeDaysAbout:
       "Empty: bonus credit, which does not end. With days it is free credit, for models only, " +
       "which each person gets once.",
+    gives: "What each code gives",
+    credit: "credit",
+    plan: (plan: string) => `the plan ${plan}`,
+    months: "Months of the plan, at most 36",
+    monthsOf: (months: string, plan: string) => `${plan}, months: ${months}`,
     tiers: (names: string) => `only ${names}`,
     batch: "Name of the batch",
     codes: "How many codes, at most 5,000",

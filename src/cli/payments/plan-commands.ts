@@ -3,7 +3,7 @@
 import { findAccount } from "../../accounts/administration.ts";
 import { consentText, PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
-import { PRICED_PLANS, type PricedPlan, planTitle } from "../../core/money/plan-terms.ts";
+import { isGiven, PRICED_PLANS, type PricedPlan, planTitle } from "../../core/money/plan-terms.ts";
 import { cancelPlan, orderPlan, planOf } from "../../payments/plans.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
@@ -130,8 +130,9 @@ function planText(plan: PlanFacts["account"]["plan"]): string {
 function stateText(subscription: PlanFacts["subscription"]): string {
   if (subscription === null) return "";
   const { state, endReason, price, paidUntil, nextPlan } = subscription;
-  if (state === "ended") return `; a plan that was paid by the month has ended (${endReason})`;
+  if (state === "ended") return `; a plan by the month has ended (${endReason})`;
   const then = nextPlan === null ? "" : `, then ${planTitle(nextPlan)}`;
+  if (isGiven({ price })) return `, by a voucher until ${utc(paidUntil)}${then}`;
   return `, ${dollars(price)} a month, paid until ${utc(paidUntil)}${then}`;
 }
 

@@ -1,7 +1,13 @@
-// Commands about vouchers: codes that give bonus or free credit.
+// Commands about vouchers: codes that give bonus credit, free credit or a plan.
 
 import { writeFile } from "node:fs/promises";
-import { endVouchers, issueVouchers, redeem } from "../../accounts/vouchers.ts";
+import {
+  endVouchers,
+  issueVouchers,
+  type Redeemed,
+  redeem,
+  type VoucherTerms,
+} from "../../accounts/vouchers.ts";
 import { TIERS } from "../../core/access/limits.ts";
 import {
   BATCH_PATTERN,
@@ -13,6 +19,7 @@ import {
   voucherLink,
 } from "../../core/access/voucher-codes.ts";
 import { toDecimal, toJsonNumber } from "../../core/money/money.ts";
+import { GIVEN_MONTHS_MAX, PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
 import { thrownMessage } from "../../core/text/error-message.ts";
 import { listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
@@ -27,9 +34,14 @@ const TIER_NAMES = TIERS.map(({ name }) => name);
 const create: Command = {
   name: "voucher create",
   positionals: ["NAME"],
-  summary: "Make codes that give credit once to an account; they are shown only now",
+  summary: "Make codes that give credit or a plan once to an account; they are shown only now",
   options: {
-    usd: { value: "N", help: "the credit of each redemption", required: true },
+    usd: { value: "N", help: "the credit of each redemption" },
+    plan: {
+      value: "PLAN",
+      help: "in place of credit: a plan for an application account, once per person",
+    },
+    months: { value: "N", help: `how many months of the plan (1, at most ${GIVEN_MONTHS_MAX})` },
     out: { value: "FILE", help: "the new CSV file that the codes are written to", required: true },
     "free-days": {
       value: "N",
@@ -46,10 +58,7 @@ const create: Command = {
   },
   prepare(input) {
     const batch = name(input);
-    const amount = positiveAmountOf(input, "usd");
-    const freeDays = input.values.has("free-days")
-      ? wholeOf(input, "free-days", FREE_DAYS_MAX)
-      : null;
+    const gift = giftOf(input);
     const count = wholeOf(input, "count", CODES_MAX);
     const usesMax = wholeOf(input, "uses", USES_MAX);
     const endsAt = timeOf(input, "ends");
@@ -63,11 +72,13 @@ const create: Command = {
     return async ({ administration, consoleOrigin }) => {
       const linkOf = (code: string) =>
         consoleOrigin === null ? "" : voucherLink(consoleOrigin, code);
-      const terms = { batch, amount, freeDays, count, usesMax, oncePerPerson };
+      const terms = { batch, ...gift, count, usesMax, oncePerPerson };
       const order = { ...terms, endsAt, tiers, createdAt };
       await issueVouchers(administration, order, async (codes) => {
-        const [usd, days] = [toDecimal(amount), freeDays ?? ""];
-        const rows = codes.map((code) => [code, usd, usesMax, linkOf(code), days]);
+        const { amount, freeDays, given } = gift;
+        const usd = amount === null ? "" : toDecimal(amount);
+        const about = [freeDays ?? "", given?.plan ?? "", given?.months ?? ""];
+        const rows = codes.map((code) => [code, usd, usesMax, linkOf(code), ...about]);
         const lines = [VOUCHER_COLUMNS, ...rows];
         await writeNew(path, lines.map((cells) => `${cells.join(",")}\r\n`).join(""));
       });
@@ -75,12 +86,11 @@ const create: Command = {
         json: {
           batch,
           count,
-          amount_usd: toJsonNumber(amount),
-          free_days: freeDays,
+          ...giftJson(gift),
           uses: usesMax,
           file: path,
         },
-        text: `${count} codes of ${dollars(amount)} are in ${path} (secret), and nowhere else.`,
+        text: `${count} codes of ${giftText(gift)} are in ${path} (secret), and nowhere else.`,
       };
     };
   },
@@ -98,7 +108,7 @@ const list: Command = {
       const rows = batches.map((one) => [
         one.batch,
         String(one.codes),
-        `${dollars(one.amount)}${one.freeDays === null ? "" : `, free for ${one.freeDays} days`}`,
+        giftText(one),
         `${one.used} of ${one.usesMax}`,
         one.oncePerPerson ? "once per person" : "",
         endText(one),
@@ -106,9 +116,11 @@ const list: Command = {
       const text = table([["batch", "codes", "each", "redeemed", "", "ends"], ...rows]);
       return {
         json: {
-          batches: batches.map(({ amount, number: _, ...one }) => ({
+          batches: batches.map(({ amount, given, number: _, ...one }) => ({
             ...one,
-            usd: toJsonNumber(amount),
+            usd: amount === null ? null : toJsonNumber(amount),
+            plan: given?.plan ?? null,
+            months: given?.months ?? null,
           })),
         },
         text: batches.length === 0 ? "There are no vouchers." : text,
@@ -124,7 +136,7 @@ function endText({ endedAt, endsAt }: VoucherBatch): string {
 const end: Command = {
   name: "voucher end",
   positionals: ["NAME"],
-  summary: "End the codes of a batch; credit that was redeemed stays",
+  summary: "End the codes of a batch; what was redeemed stays",
   options: {},
   prepare(input) {
     const batch = name(input);
@@ -145,25 +157,33 @@ const redeemCode: Command = {
     const code = input.positionals[1] ?? "";
     return async ({ administration }) => {
       const deps = notedChanges(administration, "voucher_redeemed", "a voucher");
-      const given = await redeem(deps, account, { code });
-      const { amount, freeUntil, operation, isRepeated, applied } = given;
-      const credit =
-        freeUntil === null ? "bonus credit" : `free credit that ends ${utc(freeUntil)}`;
+      const redeemed = await redeem(deps, account, { code });
+      const { amount, freeUntil, plan, planUntil, operation, isRepeated, applied } = redeemed;
       const done = isRepeated ? "had redeemed it before" : "redeemed it";
       return {
         json: {
           account,
-          amount_usd: toJsonNumber(amount),
+          amount_usd: amount === null ? null : toJsonNumber(amount),
           free_until: freeUntil,
+          plan,
+          plan_until: planUntil,
           operation,
           repeated: isRepeated,
           applied,
         },
-        text: `The account ${account} ${done}: ${dollars(amount)} of ${credit}.`,
+        text: `The account ${account} ${done}: ${redeemedText(redeemed)}.`,
       };
     };
   },
 };
+
+function redeemedText({ amount, freeUntil, plan, planUntil }: Redeemed): string {
+  if (plan !== null && planUntil !== null) {
+    return `the plan ${planTitle(plan)} until ${utc(planUntil)}`;
+  }
+  const credit = freeUntil === null ? "bonus credit" : `free credit that ends ${utc(freeUntil)}`;
+  return `${amount === null ? "" : dollars(amount)} of ${credit}`;
+}
 
 export const voucherCommands: readonly Command[] = [create, list, end, redeemCode];
 
@@ -171,6 +191,47 @@ function name({ positionals }: Input): string {
   const [batch = ""] = positionals;
   if (NAME.test(batch)) return batch;
   throw new UsageError(`NAME ${BATCH_RULE}`);
+}
+
+type Gift = Pick<VoucherTerms, "amount" | "freeDays" | "given">;
+
+/** Credit or a plan: exactly one of them. */
+function giftOf(input: Input): Gift {
+  const { values } = input;
+  const named = values.get("plan");
+  if (named === undefined) {
+    if (!values.has("usd")) throw new UsageError("--usd or --plan is required");
+    if (values.has("months")) throw new UsageError("--months is for --plan");
+    const freeDays = values.has("free-days") ? wholeOf(input, "free-days", FREE_DAYS_MAX) : null;
+    return { amount: positiveAmountOf(input, "usd"), freeDays, given: null };
+  }
+  for (const other of ["usd", "free-days", "tiers"]) {
+    if (values.has(other)) throw new UsageError(`--${other} is for credit, and not for --plan`);
+  }
+  const plan = nameAmong(PRICED_PLANS, named);
+  if (plan === undefined) {
+    throw new UsageError(`--plan must be one of ${PRICED_PLANS.join(", ")}, but is '${named}'`);
+  }
+  const months = wholeOf(input, "months", GIVEN_MONTHS_MAX);
+  return { amount: null, freeDays: null, given: { plan, months } };
+}
+
+function giftJson({ amount, freeDays, given }: Gift) {
+  return {
+    amount_usd: amount === null ? null : toJsonNumber(amount),
+    free_days: freeDays,
+    plan: given?.plan ?? null,
+    months: given?.months ?? null,
+  };
+}
+
+function giftText({ amount, freeDays, given }: Gift): string {
+  if (given !== null) {
+    const { plan, months } = given;
+    return `${months} ${months === 1 ? "month" : "months"} of ${planTitle(plan)}`;
+  }
+  const days = freeDays === null ? "" : `, free for ${freeDays} days`;
+  return `${amount === null ? "" : dollars(amount)}${days}`;
 }
 
 /** Writes a file that only its owner can read. One that exists may hold codes that are valid. */

@@ -1,7 +1,8 @@
 // Defines the bodies of changes of an account's money.
 
 import { ApiError } from "../../core/errors.ts";
-import { flag, nullable, time, usd as usdField, type WireOf } from "../../core/records.ts";
+import { PRICED_PLANS } from "../../core/money/plan-terms.ts";
+import { flag, nullable, time, usd as usdField, type WireOf, word } from "../../core/records.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { requestId, usd } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
@@ -44,11 +45,20 @@ export const VoucherBody = Type.Object(
 export type VoucherFields = Checked<typeof VoucherBody>;
 
 export const RedeemedVoucher = {
-  amount_usd: usdField({ about: "The credit of the voucher", sample: "5" }),
+  amount_usd: nullable(
+    usdField({ about: "The credit of the voucher; null for a plan", sample: "5" }),
+  ),
   free_until: nullable(
     time({ about: "When it ends, for free credit", sample: "2027-02-20T00:00:00.000Z" }),
     { sample: null },
   ),
+  plan: nullable(
+    word(PRICED_PLANS, { about: "The plan that it gave; null for credit", sample: "pro" }),
+    { sample: null },
+  ),
+  plan_until: nullable(time({ about: "When that plan ends", sample: "2027-02-20T00:00:00.000Z" }), {
+    sample: null,
+  }),
   is_repeated: flag({
     about: "Whether the account had redeemed it before, and got nothing now",
     sample: false,

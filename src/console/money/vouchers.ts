@@ -36,10 +36,12 @@ export const redeemVoucher = accountEndpoint({
     const administration = { ...deps.administration, also };
     const by = { actor: person.personId, marksFor };
     const done = await redeem(administration, account.id, { code, by });
-    const { amount, freeUntil, isRepeated, applied } = done;
+    const { amount, freeUntil, plan, planUntil, isRepeated, applied } = done;
     return {
-      amount_usd: toDecimal(amount),
+      amount_usd: amount === null ? null : toDecimal(amount),
       free_until: freeUntil?.toISOString() ?? null,
+      plan,
+      plan_until: planUntil?.toISOString() ?? null,
       is_repeated: isRepeated,
       applied,
     };

@@ -15,7 +15,15 @@ export const BATCH_RULE = "must be 1 to 64 letters, digits, '.', '_' and '-'";
 export const CODES_MAX = 5_000;
 export const USES_MAX = 1_000_000;
 /** The columns of a batch's file. */
-export const VOUCHER_COLUMNS = ["code", "usd", "uses", "link", "free_days"] as const;
+export const VOUCHER_COLUMNS = [
+  "code",
+  "usd",
+  "uses",
+  "link",
+  "free_days",
+  "plan",
+  "months",
+] as const;
 /** The longest time that free credit of a voucher lasts. */
 export const FREE_DAYS_MAX = 3_650;
 

@@ -174,6 +174,7 @@ export const chineseMails: MailTexts = {
       canceled: "套餐已取消。",
       unpaid: "下个月的费用未支付。",
       reversed: "套餐付款被撤回。",
+      voucher: "代金券赠送的套餐期已结束。",
     },
     after: "您的账户现为 Free 套餐，适用其限额。余额和密钥保持不变。",
   },

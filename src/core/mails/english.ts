@@ -207,6 +207,7 @@ export const englishMails = {
       canceled: "It was canceled.",
       unpaid: "Its next month was not paid.",
       reversed: "Its payment was taken back.",
+      voucher: "The months of its voucher are over.",
     },
     after:
       "Your account is on the Free plan now, with the limits of that plan. Your balance and your " +

@@ -236,6 +236,7 @@ export const germanMails: MailTexts = {
       canceled: "Er wurde gekündigt.",
       unpaid: "Sein nächster Monat wurde nicht bezahlt.",
       reversed: "Seine Zahlung wurde zurückgenommen.",
+      voucher: "Die Monate des Gutscheins sind vorbei.",
     },
     after:
       "Ihr Konto hat jetzt den Tarif Free mit dessen Limits. Ihr Guthaben und Ihre Schlüssel " +

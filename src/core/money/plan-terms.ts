@@ -20,8 +20,34 @@ export type PlanPrices = Readonly<Record<PricedPlan, NanoUsd | null>>;
 /** No plan has a price. */
 export const NO_PLAN_PRICES: PlanPrices = { starter: null, pro: null, max: null };
 
-/** The reasons for which a plan that was paid by the month has ended. */
-export const PLAN_END_REASONS = ["canceled", "unpaid", "reversed", "operator", "closed"] as const;
+/** True if a plan is the higher one of two. */
+export function isHigherPlan(plan: PricedPlan, other: PricedPlan): boolean {
+  return PRICED_PLANS.indexOf(plan) > PRICED_PLANS.indexOf(other);
+}
+
+/** True for a plan that a voucher gave: its months cost nothing (D-769). */
+export function isGiven({ price }: { readonly price: NanoUsd }): boolean {
+  return price === 0n;
+}
+
+/** Months of a plan that a voucher gives. */
+export interface GivenMonths {
+  readonly plan: PricedPlan;
+  readonly months: number;
+}
+
+/** The most months that one voucher gives. */
+export const GIVEN_MONTHS_MAX = 36;
+
+/** The reasons for which a plan by the month has ended; `voucher`: its months were a voucher's. */
+export const PLAN_END_REASONS = [
+  "canceled",
+  "unpaid",
+  "reversed",
+  "operator",
+  "closed",
+  "voucher",
+] as const;
 export type PlanEndReason = (typeof PLAN_END_REASONS)[number];
 
 /** When an order of a plan takes effect. */
@@ -66,6 +92,13 @@ export function periodEnd(anchor: Date, time: Date): Date {
   // The calendar gives the number of months to within one.
   const first = [months, months + 1].find((count) => monthsAfter(anchor, count) > time);
   return monthsAfter(anchor, first ?? months + 2);
+}
+
+/** The end of so many months after a time that ends a month of the anchor, or is the anchor. */
+export function periodsEnd(anchor: Date, time: Date, months: number): Date {
+  let end = time;
+  for (let month = 0; month < months; month += 1) end = periodEnd(anchor, end);
+  return end;
 }
 
 function calendarMonths(from: Date, to: Date): number {

@@ -75,7 +75,7 @@ export const WEBHOOK_EVENTS = {
     data: LowBalance,
   },
   "free_credit.ending": {
-    about: "Free credit that is left ends within seven days.",
+    about: "Free credit ends within seven days, and in less than half of its time.",
     data: {
       free_usd: usd({ about: "The free credit that is left", sample: "3.5" }),
       ends_at: time({ about: "When it ends", sample: "2026-11-29T00:00:00.000Z" }),

@@ -54,7 +54,10 @@ const Offer = {
 export const Plan = {
   plan: word(PLAN_NAMES, { sample: "starter" }),
   price_usd: nullable(
-    usd({ about: "What is charged a month; null where nothing is", sample: "8" }),
+    usd({
+      about: "What is charged a month; zero for months of a voucher, null for a plan without end",
+      sample: "8",
+    }),
   ),
   paid_until: nullable(
     time({ about: "The end of the paid month", sample: "2026-12-12T10:00:00.000Z" }),
@@ -72,7 +75,7 @@ export const Plan = {
   next_price_usd: nullable(usd({ about: "Its price of a month", sample: "8" })),
   ended: nullable(
     word(PLAN_END_REASONS, {
-      about: "Why the last plan that was paid has ended",
+      about: "Why the last plan by the month has ended",
       sample: "canceled",
     }),
     { sample: null },
@@ -131,7 +134,7 @@ export async function planReply(
     plan,
     price: active?.price ?? null,
     paidUntil: active?.paidUntil ?? null,
-    isDue: active !== null && active.paidUntil <= now,
+    isDue: active !== null && active.paidUntil <= now && active.nextPlan !== "free",
     nextPlan: active === null ? null : (active.nextPlan ?? active.plan),
     nextPrice: active === null ? null : nextPriceOf(active),
     ended: subscription?.endReason ?? null,

@@ -1,6 +1,17 @@
 // Lists the batches of vouchers.
 
-import { flag, integer, jsonFrom, listOf, nullable, text, time, usd } from "../../core/records.ts";
+import { PRICED_PLANS } from "../../core/money/plan-terms.ts";
+import {
+  flag,
+  integer,
+  jsonFrom,
+  listOf,
+  nullable,
+  text,
+  time,
+  usd,
+  word,
+} from "../../core/records.ts";
 import { listBatches } from "../../store/payments/vouchers.ts";
 import type { Database } from "../../store/servers/database.ts";
 import { byNumber, listReading, type PageOf } from "../list-reading.ts";
@@ -9,11 +20,20 @@ const Batch = {
   number: integer({ about: "Counts up from batch to batch", minimum: 1, sample: 41 }),
   batch: text({ about: "Its name", sample: "summer" }),
   codes: integer({ minimum: 1, sample: 200 }),
-  amount_usd: usd({ about: "The credit of each redemption", sample: "5" }),
+  amount_usd: nullable(
+    usd({ about: "The credit of each redemption; null for a plan", sample: "5" }),
+  ),
   free_days: nullable(
     integer({ about: "The days that it lasts; null for bonus credit", minimum: 1, sample: 90 }),
     { sample: null },
   ),
+  plan: nullable(
+    word(PRICED_PLANS, { about: "The plan that it gives; null for credit", sample: "pro" }),
+    { sample: null },
+  ),
+  months: nullable(integer({ about: "The months of the plan", minimum: 1, sample: 3 }), {
+    sample: null,
+  }),
   used: integer({ about: "How often its codes were redeemed", sample: 37 }),
   uses_max: integer({ about: "How often they can be, all together", minimum: 1, sample: 200 }),
   tiers: nullable(
@@ -34,13 +54,16 @@ const Batch = {
   created_at: nullable(time({ sample: "2026-11-22T13:00:00.000Z" })),
 };
 
+const writeBatch = jsonFrom(Batch);
+
 export const VOUCHERS = listReading({
   name: "batches",
   line: Batch,
   filters: {},
   keyset: byNumber("number"),
   read: (database: Database, _query, page) => listBatches(database, page),
-  toLine: jsonFrom(Batch),
+  toLine: ({ given, ...batch }) =>
+    writeBatch({ ...batch, plan: given?.plan ?? null, months: given?.months ?? null }),
 });
 
 export type VouchersReply = PageOf<typeof VOUCHERS>;

@@ -117,7 +117,10 @@ export class BalanceNotices {
           WHERE t.account = a.number AND t.kind = 'auto' AND t.status = 'open')`;
   }
 
-  /** Accounts with free credit left that ends between `now` and `before`; not allowances. */
+  /**
+   * Accounts with free credit left that ends between `now` and `before`, once half of its time is
+   * over; not allowances.
+   */
   async endingCredits(span: EndingSpan, atMost: number): Promise<EndingCredit[]> {
     const { sql } = this.database;
     const rows = await sql<(EndingRow & { readonly email: string })[]>`
@@ -146,7 +149,8 @@ export class BalanceNotices {
   /**
    * Lots of which something is left. The lots that end after a time have at most the free credit of
    * any moment and the credit that came later and also ends after that time, because the lot that
-   * ends first is spent first.
+   * ends first is spent first. A lot of few days is told when half of them are over, not when it
+   * is given (D-770).
    */
   #ending({ now, before }: EndingSpan, condition: SqlFragment): SqlFragment {
     return this.database.sql`
@@ -173,6 +177,8 @@ export class BalanceNotices {
           WINDOW later AS (ORDER BY f.number DESC)) grants) lot
       WHERE o.balance = 'free' AND NOT o.ended AND o.booked AND o.allowance_month IS NULL
         AND o.expires_at > ${now.toISOString()} AND o.expires_at <= ${before.toISOString()}
+        AND o.expires_at - ${now.toISOString()}::timestamptz
+          <= ${now.toISOString()}::timestamptz - o.created_at
         AND ${condition} AND a.state = 'active' AND lot.remaining > 0`;
   }
 }

@@ -2,15 +2,13 @@
 
 import { and, eq, ne } from "drizzle-orm";
 import { lostOf } from "../../core/money/payment-credit.ts";
-import { type PlanCharge, periodEnd } from "../../core/money/plan-terms.ts";
+import { isGiven, isHigherPlan, type PlanCharge, periodEnd } from "../../core/money/plan-terms.ts";
 import type { AccountRow } from "../accounts/accounts.ts";
 import { endSubscriptionIn } from "../accounts/plan-ends.ts";
-import { raiseVersion } from "../ledger/operations.ts";
 import type { Transaction } from "../servers/transaction.ts";
-import { accounts } from "../tables/account-schema.ts";
-import { planCharges, planSubscriptions, topUps } from "../tables/payment-schema.ts";
+import { planCharges, topUps } from "../tables/payment-schema.ts";
 import type { Payment } from "./payments.ts";
-import { type PlanSubscription, readSubscription } from "./plan-subscriptions.ts";
+import { type PlanSubscription, readSubscription, storePlan } from "./plan-subscriptions.ts";
 import type { TopUp } from "./top-ups.ts";
 
 /**
@@ -58,11 +56,11 @@ export async function followPlanPayment(
     : topUp.plan;
   const isAhead = subscription.state === "active" && charge.paidFrom > now;
   if (isAhead && isLost && isSame(subscription.paidUntil, charge.paidUntil)) {
-    await store(tx, { ...subscription, paidUntil: charge.paidFrom }, now);
+    await storePlan(tx, { ...subscription, paidUntil: charge.paidFrom }, now);
     return "shortened";
   }
   if (isAhead && wasLost && !isLost && isSame(subscription.paidUntil, charge.paidFrom)) {
-    await store(tx, { ...subscription, paidUntil: charge.paidUntil }, now);
+    await storePlan(tx, { ...subscription, paidUntil: charge.paidUntil }, now);
     return "extended";
   }
   if (!isSame(subscription.paidUntil, charge.paidUntil)) return null;
@@ -75,7 +73,7 @@ export async function followPlanPayment(
   if (!wasLost) return null;
   if (subscription.endReason !== "reversed" || subscription.paidUntil <= now) return null;
   if (account.state === "closed") return null;
-  await store(tx, { ...subscription, state: "active", endReason: null }, now);
+  await storePlan(tx, { ...subscription, state: "active", endReason: null }, now);
   return "restored";
 }
 
@@ -156,15 +154,18 @@ async function give(tx: Transaction, given: ChargedPlan, now: Date): Promise<Pla
   const next = { nextPlan: null, nextPrice: null };
   if (charge.kind === "upgrade") {
     if (active?.paidUntil.getTime() !== paidUntil.getTime()) return "late";
-    await store(tx, { ...active, ...terms, ...next }, now);
+    await storePlan(tx, { ...active, ...terms, ...next }, now);
     return "paid";
   }
-  if (active !== null && active.paidUntil > paidFrom) {
+  const isGift = active !== null && isGiven(active) && active.paidUntil > paidFrom;
+  // A higher plan takes the place of a given one, which no charge of another plan makes longer.
+  if (isGift && !isHigherPlan(plan, active.plan)) return "late";
+  if (active !== null && !isGift && active.paidUntil > paidFrom) {
     const month = {
       paidFrom: active.paidUntil,
       paidUntil: periodEnd(active.anchor, active.paidUntil),
     };
-    await store(tx, { ...active, paidUntil: month.paidUntil }, now);
+    await storePlan(tx, { ...active, paidUntil: month.paidUntil }, now);
     // From now on the top-up is the charge of that month, which a refund of the top-up takes back.
     await setMonth(tx, topUp.number, month);
     return "extended";
@@ -173,18 +174,6 @@ async function give(tx: Transaction, given: ChargedPlan, now: Date): Promise<Pla
   const anchor = charge.kind === "start" ? paidFrom : (subscription?.anchor ?? paidFrom);
   const row = { account: account.number, state: "active", endReason: null, anchor } as const;
   const period = { paidFrom, paidUntil, changedAt: now };
-  await store(tx, { ...row, ...terms, ...next, ...period }, now);
+  await storePlan(tx, { ...row, ...terms, ...next, ...period }, now);
   return "paid";
-}
-
-/** Stores a plan as the account's plan, in place of the one before. */
-async function store(tx: Transaction, subscription: PlanSubscription, now: Date): Promise<void> {
-  const { account } = subscription;
-  const values = { ...subscription, changedAt: now };
-  await tx
-    .insert(planSubscriptions)
-    .values(values)
-    .onConflictDoUpdate({ target: planSubscriptions.account, set: values });
-  await tx.update(accounts).set({ plan: subscription.plan }).where(eq(accounts.number, account));
-  await raiseVersion(tx, account);
 }

@@ -1,5 +1,5 @@
-// Plans that are paid by the month: each step is decided and stored under the lock of the account's
-// row.
+// Plans by the month, paid or given: each step is decided and stored under the lock of the row of
+// the account.
 
 import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
@@ -16,7 +16,7 @@ import { createTopUpIn, type NewTopUp, requestedTopUpIn, type TopUpsDeps } from 
 
 type SubscriptionRow = typeof planSubscriptions.$inferSelect;
 
-/** A plan that is paid by the month, or was. */
+/** A plan by the month that goes on, or was. */
 export interface PlanSubscription extends Omit<SubscriptionRow, "price" | "nextPrice"> {
   readonly price: NanoUsd;
   readonly nextPrice: NanoUsd | null;
@@ -174,18 +174,43 @@ async function readFacts(tx: Transaction, number: number): Promise<PlanFacts> {
   const account = await lockAccount(tx, number);
   if (account === null) throw new Error(`Account number ${number} is gone`);
   const subscription = await readSubscription(tx, number);
-  const ofPlan = and(eq(topUps.account, number), eq(topUps.kind, "plan"));
-  const [open] = await tx
-    .select({ id: topUps.id })
-    .from(topUps)
-    .where(and(ofPlan, eq(topUps.status, "open")))
-    .orderBy(desc(topUps.number))
-    .limit(1);
   const failed =
     subscription === null
       ? NONE_FAILED
-      : await readFailed(tx, and(ofPlan, eq(planCharges.paidFrom, subscription.paidUntil)));
-  return { account, subscription, openCharge: open?.id ?? null, failed };
+      : await readFailed(
+          tx,
+          and(ofPlans(number), eq(planCharges.paidFrom, subscription.paidUntil)),
+        );
+  return { account, subscription, openCharge: await openCharge(tx, number), failed };
+}
+
+const ofPlans = (account: number) => and(eq(topUps.account, account), eq(topUps.kind, "plan"));
+
+/** The id of a charge of the account's plan whose result is not known yet; null without one. */
+export async function openCharge(queries: Queries, account: number): Promise<string | null> {
+  const [open] = await queries
+    .select({ id: topUps.id })
+    .from(topUps)
+    .where(and(ofPlans(account), eq(topUps.status, "open")))
+    .orderBy(desc(topUps.number))
+    .limit(1);
+  return open?.id ?? null;
+}
+
+/** Stores a plan as the account's plan, in place of the one before. */
+export async function storePlan(
+  tx: Transaction,
+  subscription: PlanSubscription,
+  now: Date,
+): Promise<void> {
+  const { account } = subscription;
+  const values = { ...subscription, changedAt: now };
+  await tx
+    .insert(planSubscriptions)
+    .values(values)
+    .onConflictDoUpdate({ target: planSubscriptions.account, set: values });
+  await tx.update(accounts).set({ plan: subscription.plan }).where(eq(accounts.number, account));
+  await raiseVersion(tx, account);
 }
 
 const NONE_FAILED = { count: 0, lastAt: null } as const;

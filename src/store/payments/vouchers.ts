@@ -1,14 +1,15 @@
-// Vouchers: codes that give bonus or free credit once to an account. A redemption, its operation
-// and the count of uses are one transaction, so two processes that redeem one code cannot both be
-// the last.
+// Vouchers: codes that give bonus credit, free credit or a plan once to an account. A redemption,
+// its effect and the count of uses are one transaction, so that two processes which redeem one code
+// cannot both be the last.
 
-import { and, desc, eq, gt, inArray, isNull, lt, min, or, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, min, or, sql } from "drizzle-orm";
 import { parseDocument } from "../../core/access/access.ts";
 import { deriveTier } from "../../core/access/limits.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { FREE_LOTS_MAX } from "../../core/money/free-lots.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
-import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
+import type { GivenMonths, PricedPlan } from "../../core/money/plan-terms.ts";
+import { type AccountRow, type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { bookOperation, lockAccount, refuseSetAside } from "../ledger/operations.ts";
 import { type SignUpOrigin, takeGrant } from "../people/sign-up.ts";
@@ -16,18 +17,27 @@ import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { operations } from "../tables/account-schema.ts";
 import { voucherRedemptions, vouchers } from "../tables/voucher-schema.ts";
+import { givePlan, mayBeGiven } from "./given-plans.ts";
+
+type VoucherRow = typeof vouchers.$inferSelect;
 
 export interface NewVouchers {
   readonly batch: string;
   /** The digests, one for each code. */
   readonly digests: readonly string[];
-  readonly amount: NanoUsd;
+  /** The credit; null for a plan. */
+  readonly amount: NanoUsd | null;
   /** The days after which the free credit ends; null for bonus credit. */
   readonly freeDays: number | null;
+  /** The plan in place of credit. */
+  readonly given: GivenMonths | null;
   /** The accounts that may redeem each code. */
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
-  /** True if an inbox, a network and a device redeem one code of it, as always of free credit. */
+  /**
+   * True if an inbox, a network and a device redeem one code of it, as always of free credit and
+   * plans.
+   */
   readonly oncePerPerson: boolean;
   readonly endsAt: Date | null;
   readonly createdAt: Date;
@@ -38,8 +48,9 @@ export interface VoucherBatch {
   readonly number: number;
   readonly batch: string;
   readonly codes: number;
-  readonly amount: NanoUsd;
+  readonly amount: NanoUsd | null;
   readonly freeDays: number | null;
+  readonly given: GivenMonths | null;
   readonly used: number;
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
@@ -57,18 +68,26 @@ export type VoucherRefusal =
   | "tier"
   | "person"
   | "disposable"
-  | "lots";
+  | "lots"
+  | "plan";
+
+/** What an account got by a code. */
+export interface VoucherGift {
+  /** The credit; null for a plan. */
+  readonly amount: NanoUsd | null;
+  /** When the free credit ends; null for bonus credit and a plan. */
+  readonly freeUntil: Date | null;
+  readonly plan: PricedPlan | null;
+  /** The end of the plan as this redemption set it; null for credit. */
+  readonly planUntil: Date | null;
+  /** The number of the credit's operation; null for a plan. */
+  readonly operation: number | null;
+}
 
 export type Redemption =
   | { readonly is: VoucherRefusal }
-  | {
-      /** `repeated`: this account redeemed it before, and gets nothing more. */
-      readonly is: "redeemed" | "repeated";
-      readonly amount: NanoUsd;
-      /** When the free credit ends; null for bonus credit. */
-      readonly freeUntil: Date | null;
-      readonly operation: number;
-    };
+  /** `repeated`: this account redeemed it before, and gets nothing more. */
+  | (VoucherGift & { readonly is: "redeemed" | "repeated" });
 
 /** Runs in the transaction of a change of vouchers. */
 type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
@@ -76,7 +95,7 @@ type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
 /** Stores vouchers; false if the batch exists, or one of the codes. */
 export async function createVouchers(
   { db }: Database,
-  { batch, digests, freeDays, ...terms }: NewVouchers,
+  { batch, digests, given, ...terms }: NewVouchers,
   also?: AlsoHere,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
@@ -87,8 +106,10 @@ export async function createVouchers(
       .where(or(eq(vouchers.batch, batch), inArray(vouchers.digest, [...digests])))
       .limit(1);
     if (known !== undefined || new Set(digests).size < digests.length) return false;
-    const oncePerPerson = terms.oncePerPerson || freeDays !== null;
-    const rows = digests.map((digest) => ({ batch, digest, freeDays, ...terms, oncePerPerson }));
+    const oncePerPerson = terms.oncePerPerson || terms.freeDays !== null || given !== null;
+    const { plan, months } = given ?? { plan: null, months: null };
+    const row = { batch, ...terms, plan, months, oncePerPerson };
+    const rows = digests.map((digest) => ({ ...row, digest }));
     await tx.insert(vouchers).values(rows);
     await also?.(tx);
     return true;
@@ -118,8 +139,10 @@ export async function listBatches(
       number: sql<number>`min(${vouchers.number})::float8`,
       batch: vouchers.batch,
       codes: sql<number>`count(*)::int`,
-      amount: sql<string>`min(${vouchers.amount})::text`,
+      amount: sql<string | null>`min(${vouchers.amount})::text`,
       freeDays: min(vouchers.freeDays),
+      plan: sql<PricedPlan | null>`min(${vouchers.plan})`,
+      months: min(vouchers.months),
       used: sql<number>`sum(${vouchers.used})::float8`,
       usesMax: sql<number>`sum(${vouchers.usesMax})::float8`,
       oncePerPerson: sql<boolean>`bool_or(${vouchers.oncePerPerson})`,
@@ -133,10 +156,18 @@ export async function listBatches(
     .having(page?.before == null ? undefined : lt(first, page.before))
     .orderBy(desc(first));
   const rows = await (page === null ? listed : listed.limit(page.count));
-  return rows.map((row) => ({ ...row, amount: nano(row.amount) }));
+  return rows.map(({ amount, plan, months, ...row }) => ({
+    ...row,
+    amount: amount === null ? null : nano(amount),
+    given: givenBy({ plan, months }),
+  }));
 }
 
-/** Ends the codes of a batch; returns the number that ended now. Redeemed credit stays. */
+function givenBy({ plan, months }: Pick<VoucherRow, "plan" | "months">): GivenMonths | null {
+  return plan === null || months === null ? null : { plan, months };
+}
+
+/** Ends the codes of a batch; returns the number that ended now. What was redeemed stays. */
 export async function endBatch(
   { db }: Database,
   { batch, now, also }: { readonly batch: string; readonly now: Date; readonly also?: AlsoHere },
@@ -168,7 +199,7 @@ export type PersonMarks = Pick<SignUpOrigin, "marks" | "isDisposable">;
 /**
  * Redeems a code for an account. Bonus credit is an adjustment of the paid balance: it does not
  * end, and as it is no payment it moves no tier (D-730). Free credit is a lot of its own, and its
- * codes are for each person once, like that of a sign-up (D-730).
+ * codes are for each person once, like that of a sign-up (D-730). So are those of a plan (D-769).
  * @throws AccountClosed, BalanceTooLarge, OperationSetAside
  */
 export async function redeemVoucher(
@@ -177,86 +208,128 @@ export async function redeemVoucher(
 ): Promise<Redemption> {
   return await db.transaction(async (tx) => {
     // The account first, as everywhere; its row also holds back a second redemption of its own.
-    refuseClosed(await lockAccount(tx, account.number));
+    const holder = await lockAccount(tx, account.number);
+    if (holder === null) throw new Error(`The account ${account.id} is gone`);
+    refuseClosed(holder);
     const [voucher] = await tx
       .select()
       .from(vouchers)
       .where(eq(vouchers.digest, digest))
       .for("update");
     if (voucher === undefined) return { is: "unknown" };
-    const { number, usesMax, used, tiers, batch, freeDays } = voucher;
-    const amount = nano(voucher.amount);
-    const [earlier] = await tx
-      .select({ operation: voucherRedemptions.operation, freeUntil: operations.expiresAt })
-      .from(voucherRedemptions)
-      .innerJoin(
-        operations,
-        and(
-          eq(operations.account, voucherRedemptions.account),
-          eq(operations.number, voucherRedemptions.operation),
-        ),
-      )
-      .where(
-        and(eq(voucherRedemptions.voucher, number), eq(voucherRedemptions.account, account.number)),
-      );
-    if (earlier !== undefined) {
-      await refuseSetAside(tx, account.number, { number: earlier.operation });
-      return { is: "repeated", amount, ...earlier };
-    }
-    const hasEnded = voucher.endedAt !== null || (voucher.endsAt !== null && voucher.endsAt <= now);
-    if (hasEnded) return { is: "ended" };
-    if (used >= usesMax) return { is: "exhausted" };
-    if (tiers !== null && !(await hasTier(tx, account.id, { tiers, now }))) return { is: "tier" };
-    if (freeDays !== null && (await countLots(tx, account.number, now)) >= FREE_LOTS_MAX) {
-      return { is: "lots" };
-    }
-    if (voucher.oncePerPerson && marksFor !== null) {
-      const grant = await takeGrant(tx, marksFor(batch), { account: account.number, now });
-      if (grant !== "granted")
-        return { is: grant === "disposable_inbox" ? "disposable" : "person" };
-    }
-    const freeUntil = freeDays === null ? null : new Date(now.getTime() + freeDays * DAY_MS);
-    const credit =
-      freeUntil === null
-        ? ({ kind: "adjustment", balance: "paid" } as const)
-        : ({ kind: "credit", balance: "free", expiresAt: freeUntil } as const);
-    const operation = await bookOperation(tx, account.number, {
-      ...credit,
-      amount,
-      actor,
-      reason: `voucher ${batch}`,
-      reference: `voucher:${number}`,
-      createdAt: now,
-    });
+    const earlier = await giftBefore(tx, account.number, voucher);
+    if (earlier !== null) return { is: "repeated", ...earlier };
+    const refusal = await refusalOf(tx, { holder, voucher, now, marksFor });
+    if (refusal !== null) return { is: refusal };
+    const gift = await give(tx, { holder, voucher, now, actor });
     await tx
       .update(vouchers)
-      .set({ used: used + 1 })
-      .where(eq(vouchers.number, number));
-    await tx.insert(voucherRedemptions).values({
-      voucher: number,
-      account: account.number,
-      operation: operation.number,
-      redeemedAt: now,
-    });
+      .set({ used: voucher.used + 1 })
+      .where(eq(vouchers.number, voucher.number));
+    const { operation, planUntil } = gift;
+    const redemption = { voucher: voucher.number, account: account.number, redeemedAt: now };
+    await tx.insert(voucherRedemptions).values({ ...redemption, operation, planUntil });
     await also?.(tx, account.number);
-    return { is: "redeemed", amount, freeUntil, operation: operation.number };
+    return { is: "redeemed", ...gift };
   });
 }
 
-/** The ends of free credit that an account has. */
+/** What the account got by this code before; null if it never redeemed it. */
+async function giftBefore(
+  tx: Transaction,
+  account: number,
+  { number, amount, plan }: VoucherRow,
+): Promise<VoucherGift | null> {
+  const { operation, planUntil } = voucherRedemptions;
+  const [earlier] = await tx
+    .select({ operation, planUntil, freeUntil: operations.expiresAt })
+    .from(voucherRedemptions)
+    .leftJoin(
+      operations,
+      and(eq(operations.account, voucherRedemptions.account), eq(operations.number, operation)),
+    )
+    .where(and(eq(voucherRedemptions.voucher, number), eq(voucherRedemptions.account, account)));
+  if (earlier === undefined) return null;
+  if (earlier.operation !== null) {
+    await refuseSetAside(tx, account, { number: earlier.operation });
+  }
+  return { amount: amount === null ? null : nano(amount), plan, ...earlier };
+}
+
+interface RedemptionFacts {
+  readonly holder: AccountRow;
+  readonly voucher: VoucherRow;
+  readonly now: Date;
+}
+
+/** The reason why a code gives nothing; null without one. Marks of the person are taken last. */
+async function refusalOf(
+  tx: Transaction,
+  { holder, voucher, now, marksFor }: RedemptionFacts & Pick<RedemptionTerms, "marksFor">,
+): Promise<VoucherRefusal | null> {
+  const { usesMax, used, tiers, batch, freeDays, endedAt, endsAt } = voucher;
+  if (endedAt !== null || (endsAt !== null && endsAt <= now)) return "ended";
+  if (used >= usesMax) return "exhausted";
+  if (tiers !== null && !(await hasTier(tx, holder.id, { tiers, now }))) return "tier";
+  if (freeDays !== null && (await countLots(tx, holder.number, now)) >= FREE_LOTS_MAX) {
+    return "lots";
+  }
+  const given = givenBy(voucher);
+  if (given !== null && !(await mayBeGiven(tx, holder, given))) return "plan";
+  if (!voucher.oncePerPerson || marksFor === null) return null;
+  const grant = await takeGrant(tx, marksFor(batch), { account: holder.number, now });
+  if (grant === "granted") return null;
+  return grant === "disposable_inbox" ? "disposable" : "person";
+}
+
+async function give(
+  tx: Transaction,
+  { holder, voucher, now, actor }: RedemptionFacts & Pick<RedemptionTerms, "actor">,
+): Promise<VoucherGift> {
+  const given = givenBy(voucher);
+  if (given !== null) {
+    const planUntil = await givePlan(tx, holder, { ...given, now });
+    return { amount: null, freeUntil: null, plan: given.plan, planUntil, operation: null };
+  }
+  const { number, batch, freeDays } = voucher;
+  if (voucher.amount === null) throw new Error(`The voucher ${number} gives nothing`);
+  const amount = nano(voucher.amount);
+  const freeUntil = freeDays === null ? null : new Date(now.getTime() + freeDays * DAY_MS);
+  const credit =
+    freeUntil === null
+      ? ({ kind: "adjustment", balance: "paid" } as const)
+      : ({ kind: "credit", balance: "free", expiresAt: freeUntil } as const);
+  const operation = await bookOperation(tx, holder.number, {
+    ...credit,
+    amount,
+    actor,
+    reason: `voucher ${batch}`,
+    reference: `voucher:${number}`,
+    createdAt: now,
+  });
+  return { amount, freeUntil, plan: null, planUntil: null, operation: operation.number };
+}
+
+/**
+ * The ends of free credit that the account's wallet keeps: all since free credit was last given to
+ * an account without any, and none once nothing is left.
+ */
 async function countLots(tx: Transaction, account: number, now: Date): Promise<number> {
-  const [row] = await tx
-    .select({ lots: sql<number>`count(DISTINCT ${operations.expiresAt})::int` })
-    .from(operations)
-    .where(
-      and(
-        eq(operations.account, account),
-        eq(operations.balance, "free"),
-        eq(operations.ended, false),
-        isNull(operations.setAsideAt),
-        gt(operations.expiresAt, now),
-      ),
-    );
+  const [row] = await tx.execute<{ lots: number }>(sql`
+    WITH grants AS (
+      SELECT o.expires_at, o.ended, e.seq,
+        coalesce(e.free_after = e.free_delta, false) AS is_first
+      FROM operations o
+      LEFT JOIN ledger_entries e ON e.account = o.account AND e.operation = o.number
+      WHERE o.account = ${account} AND o.balance = 'free' AND o.set_aside_at IS NULL),
+    present AS (
+      SELECT free_after FROM ledger_entries
+      WHERE account = ${account} ORDER BY seq DESC LIMIT 1)
+    SELECT count(DISTINCT expires_at)::int AS lots FROM grants
+    WHERE NOT ended AND expires_at > ${now.toISOString()}::timestamptz
+      AND (seq IS NULL OR (
+        (SELECT free_after FROM present) > 0
+        AND seq >= (SELECT coalesce(max(seq) FILTER (WHERE is_first), 0) FROM grants)))`);
   return row?.lots ?? 0;
 }
 

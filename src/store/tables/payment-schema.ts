@@ -156,7 +156,10 @@ export const refundAttempts = pgTable(
   (table) => [primaryKey({ columns: [table.topUp, table.reference] })],
 );
 
-/** A plan that is paid by the month. The row of an ended plan is kept, and says why it ended. */
+/**
+ * A plan by the month, which charges pay or a voucher gave. The row of an ended plan is kept,
+ * and says why it ended.
+ */
 export const planSubscriptions = pgTable(
   "plan_subscriptions",
   {
@@ -166,16 +169,15 @@ export const planSubscriptions = pgTable(
     state: text("state", { enum: ["active", "ended"] }).notNull(),
     endReason: text("end_reason", { enum: PLAN_END_REASONS }),
     plan: text("plan", { enum: PRICED_PLANS }).notNull(),
-    /** The price of a month, as the holder agreed to it. */
+    /** The price of a month, as the holder agreed to it; zero for months of a voucher. */
     price: money("price").notNull(),
     /** The plan from the end of the paid month on; null: the same. */
     nextPlan: text("next_plan", { enum: PLAN_NAMES }),
     nextPrice: money("next_price"),
-    card: number("card")
-      .notNull()
-      .references(() => savedCards.number),
-    consentVersion: text("consent_version").notNull(),
-    consentAt: at("consent_at").notNull(),
+    /** The card that is charged; null, like the consent, while no charge is agreed. */
+    card: number("card").references(() => savedCards.number),
+    consentVersion: text("consent_version"),
+    consentAt: at("consent_at"),
     /** Months begin on its day and hour. */
     anchor: at("anchor").notNull(),
     paidFrom: at("paid_from").notNull(),
@@ -192,6 +194,15 @@ export const planSubscriptions = pgTable(
     check(
       "plan_subscriptions_next",
       sql`(${table.nextPrice} IS NOT NULL) = coalesce(${table.nextPlan} <> 'free', false)`,
+    ),
+    check(
+      "plan_subscriptions_consent",
+      sql`num_nulls(${table.card}, ${table.consentVersion}, ${table.consentAt}) IN (0, 3)
+        AND (${table.card} IS NOT NULL OR (${table.price} = 0 AND ${table.nextPrice} IS NULL))`,
+    ),
+    check(
+      "plan_subscriptions_given",
+      sql`${table.price} > 0 OR ${table.state} = 'ended' OR ${table.nextPlan} IS NOT NULL`,
     ),
   ],
 );

@@ -28,7 +28,7 @@ export const webhookReceivers = pgTable(
     /** The secret before it, which signs too until `oldSecretUntil`. */
     oldSecret: bytea("old_secret"),
     oldSecretUntil: at("old_secret_until"),
-    /** The id of the request that made `secret` by a rotation (D-924). */
+    /** The id of the request that made `secret`, for an addition or a rotation (D-924). */
     rotation: text("rotation"),
     /** Null while the receiver gets events. */
     disabled: text("disabled", { enum: DISABLED_REASONS }),
@@ -101,7 +101,7 @@ export const webhookDeliveries = pgTable(
   (table) => [
     unique("webhook_deliveries_once").on(table.event, table.receiver),
     index("webhook_deliveries_due")
-      .on(table.receiver, table.nextAttemptAt)
+      .on(table.receiver, table.nextAttemptAt, table.number)
       .where(sql`${table.status} = 'waiting'`),
     index("webhook_deliveries_receiver").on(table.receiver, table.number),
   ],

@@ -310,7 +310,7 @@ describe.skipIf(!canRun)("an operator", () => {
     const [head, first = "", second = ""] = (await Bun.file(await file.path()).text()).split(
       "\r\n",
     );
-    expect(head).toBe("code,usd,uses,link,free_days");
+    expect(head).toBe("code,usd,uses,link,free_days,plan,months");
     const [code, usd, uses, link = ""] = first.split(",");
     expect([usd, uses, link]).toEqual([
       "5",
@@ -330,6 +330,26 @@ describe.skipIf(!canRun)("an operator", () => {
     await dialogOf(ada).getByRole("button", { name: "Redeem" }).click();
     await ada.sees("The voucher has ended");
     ada.complaints.splice(0);
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("makes a batch of vouchers for a plan, with its months in file and list", async () => {
+    await open(ops, "/vouchers");
+    await ops.button("Make a batch").click();
+    await dialog().getByLabel("What each code gives").click();
+    await ops.page.getByRole("option", { name: "the plan Pro" }).click();
+    await dialog().getByLabel("Months of the plan").fill("3");
+    await ops.inspect("operator-voucher-plan");
+    const saving = ops.page.waitForEvent("download");
+    await answer(
+      { "Name of the batch": "quarter", Reason: "Partners" },
+      "Save the codes and make them valid",
+    );
+    const [, line = ""] = (await Bun.file(await (await saving).path()).text()).split("\r\n");
+    const [code = "", ...rest] = line.split(",");
+    const link = `${running.url}/dashboard/billing#voucher=${code}`;
+    expect(rest).toEqual(["", "1", link, "", "pro", "3"]);
+    await ops.page.getByRole("row", { name: /quarter.*Pro, months: 3.*once per person/ }).waitFor();
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 

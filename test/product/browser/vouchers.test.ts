@@ -21,6 +21,7 @@ async function voucher(batch: string, freeDays: number | null = null): Promise<s
     digests: [voucherDigest(code) ?? ""],
     amount: usd("5"),
     freeDays,
+    given: null,
     usesMax: 1,
     tiers: null,
     oncePerPerson: false,

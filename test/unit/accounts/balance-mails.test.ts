@@ -182,6 +182,22 @@ test("a webhook that did not choose a type hides no other account, and gets no e
   expect(await eventsOf(account)).toMatchObject([["balance.empty", { paid_usd: "0" }]]);
 });
 
+test("free credit of few days is told when half of them are over, not before", async () => {
+  const email = "short@example.test";
+  const account = await openAccount(world, { email, free: "0" });
+  await world.database.sql`
+    INSERT INTO operations (account, number, kind, balance, amount, expires_at)
+    VALUES (${account.row.number}, 1, 'credit', 'free', 2000000000,
+      ${new Date(Date.now() + 4 * DAY_MS).toISOString()}::timestamptz)`;
+  await account.actor.applyOperations();
+  expect(await mailsTo(email)).toEqual([]);
+  expect(await mailsTo(email, 1.9 * DAY_MS)).toEqual([]);
+  const [mail, ...others] = await mailsTo(email, 2.1 * DAY_MS);
+  expect(others).toEqual([]);
+  expect(mail?.text).toContain("$2.00 of free credit are left");
+  expect(await mailsTo(email, 3 * DAY_MS)).toEqual([]);
+});
+
 test("an event reports free credit once, seven days before it ends", async () => {
   const account = await openAccount(world);
   await receive(world, account, { ...URL_OF_NOBODY, events: ["free_credit.ending"] });

@@ -16,7 +16,7 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { random } from "../../support/random.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
+import { DONE, hold, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const folder = sharedFolder("vouchers");
@@ -38,6 +38,7 @@ async function codesOf(more: Partial<VoucherOrder> = {}): Promise<readonly strin
     batch: `batch-${batches}`,
     amount: usd("3"),
     freeDays: null,
+    given: null,
     count: 1,
     usesMax: 1,
     tiers: null,
@@ -150,7 +151,7 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
   expect((await cli(...made)).code).toBe(0);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const [head, line = ""] = readFileSync(path, "utf8").split("\r\n");
-  expect(head).toBe("code,usd,uses,link,free_days");
+  expect(head).toBe("code,usd,uses,link,free_days,plan,months");
   const [code = ""] = line.split(",");
   const again = await cli(...made);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("must be a new file")]);
@@ -179,6 +180,12 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
     [["create", "x", "--usd", "1", "--out", "f", "--tiers", "gold"], "--tiers must be of free"],
     [["create", "x", "--usd", "1", "--out", "f", "--ends", "2020-01-01"], "--ends must be in the"],
     [["create", "x", "--usd", "1", "--out", "f", "--free-days", "0"], "--free-days must be"],
+    [["create", "x", "--out", "f"], "--usd or --plan is required"],
+    [["create", "x", "--usd", "1", "--months", "2", "--out", "f"], "--months is for --plan"],
+    [["create", "x", "--plan", "free", "--out", "f"], "--plan must be one of starter, pro, max"],
+    [["create", "x", "--plan", "pro", "--months", "37", "--out", "f"], "--months must be a whole"],
+    [["create", "x", "--plan", "pro", "--usd", "1", "--out", "f"], "--usd is for credit"],
+    [["create", "x", "--plan", "pro", "--tiers", "free", "--out", "f"], "--tiers is for credit"],
     [["end", "winter"], "no batch 'winter'"],
   ];
   for (const [args, words] of wrong) expect((await cli("voucher", ...args)).err).toContain(words);
@@ -234,6 +241,26 @@ test("of many lots, the one above the most is refused by name, and its code stay
   expect(await redeem(deps(), (await openAccount(world)).row.id, { code })).toMatchObject({
     isRepeated: false,
   });
+  expect((await cli("audit", account.row.id)).out).not.toContain("finding:");
+});
+
+test("lots that are spent do not count among the most ends of an account", async () => {
+  const account = await openAccount(world, { free: "0" });
+  const codeFor = (freeDays: number) => codeOf({ freeDays, amount: usd("0.25") });
+  for (let days = 1; days <= FREE_LOTS_MAX; days += 1) {
+    await redeem(deps(), account.row.id, { code: await codeFor(days) });
+  }
+  await world.flush();
+  const code = await codeFor(40);
+  await expect(redeem(deps(), account.row.id, { code })).rejects.toThrow("with 16 ends");
+  const call = await hold(account, usd("4"), { freeEligible: true });
+  await call.settle(usd("4"), DONE);
+  await world.flush();
+  await redeem(deps(), account.row.id, { code });
+  await world.flush();
+  // Only the lot since then counts, although the ends of the spent ones are ahead.
+  await redeem(deps(), account.row.id, { code: await codeFor(20) });
+  await world.flush();
   expect((await cli("audit", account.row.id)).out).not.toContain("finding:");
 });
 

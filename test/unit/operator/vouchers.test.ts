@@ -89,6 +89,7 @@ test("an order of a used id that differs in a term is refused, and no repeat", a
     { tiers: ["free"] },
     { once_per_person: true },
     { free_days: 30 },
+    { amount_usd: null, plan: "pro" },
     { ends_at: "2999-01-01T00:00:00Z" },
     { codes: codes(1) },
     { amount_usd: "6" },
@@ -116,6 +117,14 @@ test("an order that is not right names the field, and makes nothing", async () =
     [{ codes: [code], free_days: 0 }, "free_days"],
     [{ codes: [code], free_days: 30, once_per_person: false }, "once_per_person"],
     [{ codes: [code], tiers: ["none"] }, "tiers"],
+    [{ codes: [code], amount_usd: null }, "amount_usd"],
+    [{ codes: [code], months: 3 }, "months"],
+    [{ codes: [code], plan: "pro" }, "amount_usd"],
+    [{ codes: [code], amount_usd: null, plan: "free" }, "plan"],
+    [{ codes: [code], amount_usd: null, plan: "pro", months: 37 }, "months"],
+    [{ codes: [code], amount_usd: null, plan: "pro", free_days: 3 }, "free_days"],
+    [{ codes: [code], amount_usd: null, plan: "pro", tiers: ["free"] }, "tiers"],
+    [{ codes: [code], amount_usd: null, plan: "pro", once_per_person: false }, "once_per_person"],
     [{ codes: [code], ends_at: "2020-01-01T00:00:00Z" }, "ends_at"],
     [{ codes: [code], batch: "not a name" }, "batch"],
   ] as const;
@@ -130,6 +139,18 @@ test("a batch of free credit is listed with its days, and is once per person", a
   const { body } = await make({ batch: "trial", codes: codes(1), free_days: 30 });
   expect(body.done.about).toContain("batch trial, made: free credit of 30 days");
   expect(await batchOf("trial")).toMatchObject({ free_days: 30, once_per_person: true });
+});
+
+test("a batch of a plan is listed with its months, and is once per person", async () => {
+  const order = { batch: "quarter", codes: codes(1), amount_usd: null, plan: "pro", months: 3 };
+  const { body } = await make(order);
+  expect(body.done.about).toContain("vouchers of 3 months of pro, batch quarter, made");
+  expect(await batchOf("quarter")).toMatchObject({
+    amount_usd: null,
+    plan: "pro",
+    months: 3,
+    once_per_person: true,
+  });
 });
 
 test("a batch of the most codes is taken in one piece", async () => {

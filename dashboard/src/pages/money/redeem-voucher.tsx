@@ -1,6 +1,7 @@
 // Redeems a voucher. A link may bring the code; the person still presses the button.
 
 import type { RedeemedVoucherReply } from "../../../../src/console/money/billing-schema.ts";
+import { planTitle } from "../../../../src/core/money/plan-terms.ts";
 import { redeemVoucher } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
 import { moneyText } from "../../money.ts";
@@ -16,9 +17,12 @@ interface RedeemVoucherProps {
   readonly close: () => void;
 }
 
-function addedText({ amount_usd: usd, free_until: end }: RedeemedVoucherReply): string {
-  const { redeemed, redeemedFree } = t.billing.voucher;
-  return end === null ? redeemed(moneyText(usd)) : redeemedFree(moneyText(usd), day(end));
+function addedText(reply: RedeemedVoucherReply): string {
+  const { amount_usd: usd, free_until: end, plan, plan_until: planEnd } = reply;
+  const { redeemed, redeemedFree, redeemedPlan } = t.billing.voucher;
+  if (plan !== null && planEnd !== null) return redeemedPlan(planTitle(plan), day(planEnd));
+  const credit = moneyText(usd ?? "0");
+  return end === null ? redeemed(credit) : redeemedFree(credit, day(end));
 }
 
 export function RedeemVoucher({ account, code, close }: RedeemVoucherProps) {

@@ -126,12 +126,13 @@ export const billingTexts: Texts["billing"] = {
   voucher: {
     title: "Gutschein einlösen",
     about:
-      "Der Gutschein erhöht das Guthaben dieses Kontos oder gibt ihm Freiguthaben für Modelle, " +
-      "das ein Ende hat.",
+      "Der Gutschein erhöht das Guthaben dieses Kontos oder gibt ihm Freiguthaben für Modelle " +
+      "oder einen Tarif, jeweils mit einem Ende.",
     code: "Gutscheincode",
     redeem: "Einlösen",
     redeemed: (usd) => `${usd} wurden Ihrem Guthaben hinzugefügt.`,
     redeemedFree: (usd, day) => `${usd} Freiguthaben kamen hinzu, gültig bis ${day}.`,
+    redeemedPlan: (plan, day) => `Sie haben den Tarif ${plan} bis ${day}.`,
     repeated: "Dieses Konto hatte den Gutschein schon eingelöst; es kam nichts hinzu.",
   },
   goOn: "Weiter zur Zahlung",

@@ -21,6 +21,7 @@ export const planTexts: Texts["plan"] = {
     reversed: "Ihr letzter Tarif endete, weil seine Zahlung zurückgenommen wurde.",
     operator: "Ihr letzter Tarif wurde vom Betreiber beendet.",
     closed: "Ihr letzter Tarif endete mit dem Konto.",
+    voucher: "Die Monate des Tarifs aus Ihrem Gutschein sind vorbei.",
   },
   open: "Eine Zahlung für den Tarif läuft; sie wird bald entschieden.",
   columns: { plan: "Tarif", price: "Im Monat" },

@@ -156,6 +156,9 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
       "Der Gutschein gilt einmal je Person und wurde von diesem Postfach, Netz oder Gerät schon " +
       "eingelöst.",
     voucher_disposable: "Der Gutschein gilt nicht für Wegwerf-Postfächer.",
+    voucher_plan:
+      "Der Gutschein gibt einem Konto der Application API einen Tarif: Es muss den Tarif Free " +
+      "haben oder denselben aus einem Gutschein, und keine Zahlung dafür darf laufen.",
     voucher_lots:
       "Das Freiguthaben des Kontos hat schon so viele Enden, wie es haben kann. Lösen Sie den " +
       "Gutschein später ein.",

@@ -109,12 +109,13 @@ export const billingTexts = {
   voucher: {
     title: "Redeem a voucher",
     about:
-      "The voucher adds to the balance of this account, or gives it free credit for models that " +
-      "has an end.",
+      "The voucher adds to the balance of this account, or gives it free credit for models or a " +
+      "plan, each with an end.",
     code: "Code of the voucher",
     redeem: "Redeem",
     redeemed: (usd: string) => `${usd} was added to your balance.`,
     redeemedFree: (usd: string, day: string) => `${usd} of free credit was added, until ${day}.`,
+    redeemedPlan: (plan: string, day: string) => `You have the plan ${plan} until ${day}.`,
     repeated: "This account had redeemed the voucher before; nothing was added.",
   },
   goOn: "Go on paying",

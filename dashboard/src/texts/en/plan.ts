@@ -19,6 +19,7 @@ export const planTexts = {
     reversed: "Your last plan ended because its payment was taken back.",
     operator: "Your last plan was ended by the operator.",
     closed: "Your last plan ended with the account.",
+    voucher: "The months of your voucher's plan are over.",
   },
   open: "A charge for the plan is under way; it is decided soon.",
   columns: { plan: "Plan", price: "A month" },

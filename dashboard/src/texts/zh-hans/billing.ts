@@ -104,11 +104,12 @@ export const billingTexts: Texts["billing"] = {
   },
   voucher: {
     title: "兑换代金券",
-    about: "代金券会增加此账户的余额，或提供有期限的模型赠送额度。",
+    about: "代金券会增加此账户的余额，或提供有期限的模型赠送额度或套餐。",
     code: "代金券代码",
     redeem: "兑换",
     redeemed: (usd) => `${usd} 已计入您的余额。`,
     redeemedFree: (usd, day) => `已获得 ${usd} 赠送额度，有效期至 ${day}。`,
+    redeemedPlan: (plan, day) => `您已获得 ${plan} 套餐，有效期至 ${day}。`,
     repeated: "此账户已兑换过这张代金券，余额没有变化。",
   },
   goOn: "继续支付",

@@ -19,6 +19,7 @@ export const planTexts: Texts["plan"] = {
     reversed: "您上一个套餐因付款被撤回而终止。",
     operator: "您上一个套餐已由运营方终止。",
     closed: "您上一个套餐随账户关闭而终止。",
+    voucher: "代金券赠送的套餐期已结束。",
   },
   open: "套餐的扣款正在处理，很快会有结果。",
   columns: { plan: "套餐", price: "月费" },

@@ -124,6 +124,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     voucher_tier: "代金券不适用于此账户的等级。",
     voucher_person: "代金券每人限用一次，此邮箱、网络或设备已兑换过。",
     voucher_disposable: "代金券不适用于一次性邮箱。",
+    voucher_plan:
+      "此代金券为 Application API 账户提供套餐：账户须为 Free 套餐，或已由代金券获得相同套餐，且没有正在处理的套餐扣款。",
     voucher_lots: "此账户的赠送额度到期日数量已达上限，请稍后再兑换。",
   },
   consoleErrors: {

@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { issueVouchers, type VoucherOrder } from "../../../../src/accounts/vouchers.ts";
 import type { RedeemedVoucherReply } from "../../../../src/console/money/billing-schema.ts";
 import { newVoucherCode } from "../../../../src/core/access/voucher-codes.ts";
+import type { PlanReply } from "../../../../src/readings/offers/plan.ts";
 import type { OverviewReply } from "../../../../src/readings/overview.ts";
 import { ConsoleWorld } from "../../../support/api/console-world.ts";
 import { jsonOf, startCli } from "../../../support/product/run-cli.ts";
@@ -22,13 +23,15 @@ async function codesOf(
   {
     oncePerPerson = false,
     freeDays = null,
-  }: Partial<Pick<VoucherOrder, "oncePerPerson" | "freeDays">> = {},
+    given = null,
+  }: Partial<Pick<VoucherOrder, "oncePerPerson" | "freeDays" | "given">> = {},
 ): Promise<readonly string[]> {
   batches += 1;
   const order = {
     batch: `console-${batches}`,
-    amount: usd("3"),
+    amount: given === null ? usd("3") : null,
     freeDays,
+    given,
     count,
     usesMax: 10,
     tiers: null,
@@ -52,6 +55,8 @@ test("a person redeems a code once for an account, and the activity has their na
   expect(first.body).toEqual({
     amount_usd: "3",
     free_until: null,
+    plan: null,
+    plan_until: null,
     is_repeated: false,
     applied: true,
   });
@@ -92,6 +97,27 @@ test("free credit of a batch is for a person once, and shown with its end", asyn
   expect([again.status, again.code]).toEqual([409, "voucher_person"]);
 });
 
+test("a plan of a batch is for a person once, and its page says when it ends", async () => {
+  const terms = { surface: "application", free: "0" } as const;
+  const [mine, other] = [await world.account(terms), await world.account(terms)];
+  const [one = "", two = ""] = await codesOf(2, { given: { plan: "pro", months: 3 } });
+  const { body } = await redeem(mine, one);
+  expect(body).toMatchObject({ amount_usd: null, plan: "pro", is_repeated: false });
+  const { body: shown } = await world.get<PlanReply>("viewer", `/accounts/${mine.id}/plan`);
+  expect(shown).toMatchObject({
+    plan: "pro",
+    price_usd: "0",
+    paid_until: body.plan_until,
+    next_plan: "free",
+    is_due: false,
+  });
+  expect((await redeem(mine, one)).body).toEqual({ ...body, is_repeated: true });
+  const again = await redeem(other, two);
+  expect([again.status, again.code]).toEqual([409, "voucher_person"]);
+  const gateway = await redeem(await world.account({ free: "0" }), two);
+  expect([gateway.status, gateway.code]).toEqual([409, "voucher_plan"]);
+});
+
 test("unknown and malformed codes are refused, and too many attempts for a while", async () => {
   const account = await world.account({ free: "0" });
   const unknown = await redeem(account, newVoucherCode(random));
@@ -121,6 +147,7 @@ test.each([
       batch: "race",
       amount: usd("3"),
       freeDays,
+      given: null,
       count: 1,
       usesMax: 1,
       tiers: null,
