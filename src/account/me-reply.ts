@@ -5,10 +5,9 @@ import { STANDING_OWNERS, STANDING_SPANS } from "../core/access/budgets.ts";
 import { TIERS } from "../core/access/limits.ts";
 import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
-import { named, nullable, oneOf, Type, text, usdAmount, whole } from "../http/schema.ts";
+import { named, nullable, oneOf, Type, text, usdAmount, wholeCount } from "../http/schema.ts";
 import { BUDGET_USE_FIELDS, time } from "./budget-json.ts";
 
-const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
 const tierName = oneOf(TIERS.map(({ name }) => name));
 const scopes = (description: string) => Type.Array(oneOf(SCOPES), { description });
 
@@ -23,7 +22,7 @@ export const Me = named("Account", {
         {
           name: tierName,
           paid_usd_missing: usdAmount("What is still to be paid for it"),
-          days_left: count("Days from the first payment on that have still to pass"),
+          days_left: wholeCount("Days from the first payment on that have still to pass"),
         },
         { description: "The next tier that payments unlock; null if there is none" },
       ),
@@ -47,11 +46,13 @@ export const Me = named("Account", {
     resets_at: time("When the next month begins"),
   }),
   limits: Type.Object({
-    requests_per_minute: count("Of this key"),
-    requests_per_day: nullable(count("Of this key in a UTC day; null without a limit")),
-    tokens_per_minute: nullable(count("Of this key's prompts and replies; null without a limit")),
-    concurrent_streams: count("Of the account"),
-    open_streams: count("Streams that are open now"),
+    requests_per_minute: wholeCount("Of this key"),
+    requests_per_day: nullable(wholeCount("Of this key in a UTC day; null without a limit")),
+    tokens_per_minute: nullable(
+      wholeCount("Of this key's prompts and replies; null without a limit"),
+    ),
+    concurrent_streams: wholeCount("Of the account"),
+    open_streams: wholeCount("Streams that are open now"),
   }),
   services: scopes("What the tier includes"),
   key: Type.Object({

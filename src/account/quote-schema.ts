@@ -3,10 +3,17 @@
 import type { Surface } from "../core/access/services.ts";
 import type { Example } from "../http/endpoint-info.ts";
 import { PlainCost } from "../http/reply-schema.ts";
-import { anyObject, named, nullable, Type, text, usdAmount, whole } from "../http/schema.ts";
+import {
+  anyObject,
+  named,
+  nullable,
+  Type,
+  text,
+  usdAmount,
+  whole,
+  wholeCount,
+} from "../http/schema.ts";
 import { GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
-
-const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
 
 export const QuoteBody = Type.Object(
   {
@@ -27,7 +34,7 @@ export const Quote = named("Quote", {
   web_search: nullable(
     Type.Object(
       {
-        searches_max: count("The most searches of the model"),
+        searches_max: wholeCount("The most searches of the model"),
         hold_usd: usdAmount("The part of `hold_usd` that is held for them, of paid credit"),
       },
       { description: "For a response whose model can search" },
@@ -36,9 +43,9 @@ export const Quote = named("Quote", {
   likely: Type.Object(
     {
       cost_usd: usdAmount("The likely cost"),
-      prompt_tokens: Type.Optional(count("The prompt as counted here, none of it cached")),
+      prompt_tokens: Type.Optional(wholeCount("The prompt as counted here, none of it cached")),
       completion_tokens: Type.Optional(
-        count(
+        wholeCount(
           "The mean of the account's replies from this model in 30 days; without any, the limit",
         ),
       ),
@@ -49,7 +56,7 @@ export const Quote = named("Quote", {
     Type.Object({
       what: text({ examples: ["input tokens"] }),
       price_usd: text({ description: "USD for `per` units, as decimal digits" }),
-      per: count("The units of the price"),
+      per: wholeCount("The units of the price"),
     }),
     { description: "Of the first price row of a model; /v1/models has all rows" },
   ),
@@ -61,14 +68,14 @@ export const Quote = named("Quote", {
         code: text(),
         message: text(),
         status: whole(400, 599),
-        retry_after: nullable(count("Seconds after which the same call can pass")),
+        retry_after: nullable(wholeCount("Seconds after which the same call can pass")),
       },
       { description: "What the call would be refused with; null if it would pass" },
     ),
   ),
   spendable_usd: usdAmount("What the call could hold at most now"),
   max_tokens_affordable: nullable(
-    count("For a chat: the output limit that `spendable_usd` pays for after this prompt"),
+    wholeCount("For a chat: the output limit that `spendable_usd` pays for after this prompt"),
   ),
   valid_until: text({
     format: "date-time",

@@ -28,9 +28,11 @@ import {
   text,
   usdAmount,
   whole,
+  wholeCount,
 } from "../http/schema.ts";
 import { accountNumber } from "../store/accounts/account-number.ts";
 import { RUN_SUMS_MAX, type RunSum } from "../store/usage/run-sums.ts";
+import { time } from "./budget-json.ts";
 
 export interface RunsDeps extends FrameDeps {
   readonly runs: RunDeps;
@@ -41,11 +43,9 @@ type Context = EndpointContext<RunsDeps>;
 const PATH = "/v1/runs/{id}";
 const BODY_BYTES_MAX = 1_024;
 
-const time = (description: string) => text({ format: "date-time", description });
-const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
 const SUMS = {
-  calls: count("Calls that were admitted"),
-  refused: count("Calls that were refused"),
+  calls: wholeCount("Calls that were admitted"),
+  refused: wholeCount("Calls that were refused"),
   cost_usd: usdAmount("What they were charged"),
 };
 

@@ -112,6 +112,11 @@ export function whole(minimum: number, maximum: number, words: Words = {}) {
   return Type.Integer({ minimum, maximum, ...words });
 }
 
+/** A number of things, of any size. */
+export function wholeCount(description: string) {
+  return whole(0, Number.MAX_SAFE_INTEGER, { description });
+}
+
 export function numberFrom(minimum: number, maximum: number, words: Words = {}) {
   return Type.Number({ minimum, maximum, ...words });
 }

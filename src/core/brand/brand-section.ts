@@ -1,7 +1,7 @@
 // Defines and reads the brand in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { closed } from "../configuration/fields.ts";
+import { closed, webAddress } from "../configuration/fields.ts";
 import { type Refuse, urlOf } from "../configuration/section.ts";
 import { LANGUAGE_TAGS, type OfferedLanguages } from "../languages.ts";
 import { parseAddress } from "../text/mail-address.ts";
@@ -19,12 +19,6 @@ const shortLine = (most: number, description: string) =>
     pattern: `^(?! )[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,${most}}(?<! )$`,
     description,
     errorMessage: `must be one line of 1 to ${most} characters, without spaces around it`,
-  });
-const webAddress = (description: string) =>
-  Type.String({
-    pattern: "^https?://[^\\s]{1,500}$",
-    description,
-    errorMessage: "must be an http or https URL",
   });
 const colour = (description: string) =>
   Type.String({

@@ -43,8 +43,8 @@ export const percent = (description: string) =>
     description,
     errorMessage: 'must be a percentage with at most 4 decimals, such as "20"',
   });
-/** The address of a server. */
-export const baseUrl = (description: string) =>
+/** An address of the web. */
+export const webAddress = (description: string) =>
   Type.String({
     pattern: "^https?://[^\\s]{1,500}$",
     description,

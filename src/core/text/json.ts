@@ -1,4 +1,4 @@
-// Checks the kind of values that were parsed from JSON: an object, a text, a filled text.
+// Checks the kind of values that were parsed from JSON: an object, a text, a place in an array.
 
 /** A JSON object, not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -10,6 +10,18 @@ export function isObject(value: unknown): value is Json {
 /** The value if it is an object, otherwise an empty one. */
 export function objectOrEmpty(value: unknown): Json {
   return isObject(value) ? value : {};
+}
+
+/** True for an object with one field; counting needs no array of its names. */
+export function hasOneField(value: object): boolean {
+  let fields = 0;
+  for (const _ in value) fields += 1;
+  return fields === 1;
+}
+
+/** True for a place in an array. */
+export function isIndex(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 /** True for a text that is not empty. */

@@ -3,10 +3,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import {
   apiKeyEnv,
-  baseUrl,
   closed,
   name,
   usdAmount,
+  webAddress,
   whole,
 } from "../../core/configuration/fields.ts";
 import { pointerTo } from "../../core/configuration/located-json.ts";
@@ -39,7 +39,7 @@ const MapsServerFile = Type.Object(
         errorMessage: `must be one of ${MAPS_KINDS.join(", ")}`,
       },
     ),
-    base_url: baseUrl("Address of the API; of a static-map a template: see docs/maps.md"),
+    base_url: webAddress("Address of the API; of a static-map a template: see docs/maps.md"),
     api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
     timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
     buying_usd_per_k: Type.Optional(

@@ -4,10 +4,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { SEARCH } from "../../core/access/limits.ts";
 import {
   apiKeyEnv,
-  baseUrl,
   closed,
   name,
   usdAmount,
+  webAddress,
   whole,
 } from "../../core/configuration/fields.ts";
 import {
@@ -40,7 +40,7 @@ const SearchServerFile = Type.Object(
     ),
     name: Type.Optional(name("What the log calls it; left out: its kind")),
     base_url: Type.Optional(
-      baseUrl("Address of the API; needed for searxng, known for the hosted services"),
+      webAddress("Address of the API; needed for searxng, known for the hosted services"),
     ),
     api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
     timeout_ms: Type.Optional(whole(10, 60_000, "For one query; default 10000")),

@@ -9,6 +9,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { APICallError, generateText, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
+import { rejection } from "../../support/api/rejection.ts";
 import { startProduct } from "../../support/product/product.ts";
 import { shared } from "../../support/shared.ts";
 
@@ -30,15 +31,6 @@ interface Client {
   loop(place: SurfaceAddress): Promise<{ text: string; tools: object[] }>;
   /** The status, and the client's description of the error. */
   failure(place: SurfaceAddress): Promise<{ status: unknown; message: string }>;
-}
-
-async function caught(promise: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("This should have failed");
 }
 
 const openai: Client = {
@@ -83,7 +75,7 @@ const openai: Client = {
     return { text: (await runner.finalContent()) ?? "", tools };
   },
   async failure(place) {
-    const error = await caught(this.plain(place));
+    const error = await rejection(this.plain(place));
     if (!(error instanceof OpenAI.APIError)) throw error;
     return { status: error.status, message: `${error.code} ${error.message}` };
   },
@@ -125,7 +117,7 @@ const aiSdk: Client = {
     return { text, tools };
   },
   async failure(place) {
-    const error = await caught(this.plain(place));
+    const error = await rejection(this.plain(place));
     if (!APICallError.isInstance(error)) throw error;
     return { status: error.statusCode, message: `${error.responseBody} ${error.message}` };
   },
@@ -171,7 +163,7 @@ const langchain: Client = {
     return { text: (await model.invoke([question, first, ...results])).text, tools };
   },
   async failure(place) {
-    const error = (await caught(this.plain(place))) as { status?: unknown; error?: object };
+    const error = (await rejection(this.plain(place))) as { status?: unknown; error?: object };
     return { status: error.status, message: JSON.stringify(error.error) };
   },
 };

@@ -4,11 +4,7 @@
 import { expect, test } from "bun:test";
 import { createServer } from "node:net";
 import type { Row } from "postgres";
-import {
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from "../../../src/store/servers/database.ts";
+import type { Database } from "../../../src/store/servers/database.ts";
 import { codeOf, isUnavailable } from "../../../src/store/servers/sql-errors.ts";
 import { type ChannelListener, Subscription } from "../../../src/store/servers/subscription.ts";
 import { rejection } from "../../support/api/rejection.ts";
@@ -17,14 +13,10 @@ import { REPLICATING, startStandby } from "../../support/fakes/standby.ts";
 import { TcpProxy } from "../../support/fakes/tcp-proxy.ts";
 import { shared } from "../../support/shared.ts";
 import { startPrivatePostgres } from "../../support/stores/services.ts";
+import { openedDatabase } from "../../support/stores/test-database.ts";
 
 const primary = await shared(startPrivatePostgres({ settings: REPLICATING, durable: false }));
-const operator = await shared(open(primary.url));
-
-function open(url: string, options: DatabaseOptions = { connectionsMax: 1 }) {
-  const database = openDatabase(url, options);
-  return { ...database, [Symbol.asyncDispose]: () => database.close() };
-}
+const operator = await shared(openedDatabase(primary.url));
 
 /** The same database at several addresses, its own address first. */
 function severalHosts(url: string, ...more: readonly string[]): string {
@@ -44,7 +36,7 @@ async function answer(send: () => PromiseLike<readonly Row[]>): Promise<Row | un
 
 test("no statement of a transaction is sent on the connection that replaced its own", async () => {
   await operator.sql`CREATE TABLE written (number int)`;
-  await using database = open(primary.url);
+  await using database = openedDatabase(primary.url);
   const { promise: isReopened, resolve: reopened } = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<unknown>();
   const transaction = rejection(
@@ -65,7 +57,7 @@ test("no statement of a transaction is sent on the connection that replaced its 
 });
 
 test("a pool goes on after transactions that lose their connections", async () => {
-  await using database = open(primary.url, { connectionsMax: 2 });
+  await using database = openedDatabase(primary.url, { connectionsMax: 2 });
   for (let round = 0; round < 20; round += 1) {
     const failed = Array.from({ length: 2 }, () => {
       return rejection(
@@ -85,7 +77,7 @@ test("a connection that ends while it is opened fails only its own statement", a
   process.on("unhandledRejection", onLost);
   // From the first byte of the greeting to the statement: each reply is the last one once.
   for (let replies = 1; replies <= 12; replies += 1) {
-    await using database = open(proxy.urlOf(primary.url));
+    await using database = openedDatabase(proxy.urlOf(primary.url));
     proxy.hangUpAfter(replies);
     await database.sql`SELECT 1`.then(
       () => null,
@@ -101,7 +93,7 @@ test("a connection that ends while it is opened fails only its own statement", a
 test("the first statement on a connection that breaks gets no other's answer", async () => {
   await using proxy = new TcpProxy(primary.port);
   const url = proxy.urlOf(primary.url);
-  await using database = open(severalHosts(url, new URL(url).host));
+  await using database = openedDatabase(severalHosts(url, new URL(url).host));
   const first = rejection(database.sql`SELECT pg_sleep(60), 'first' AS name`);
   await eventually("it runs", async () => {
     const rows = await operator.sql`
@@ -118,7 +110,7 @@ test("the first statement on a connection that breaks gets no other's answer", a
 test("the error of a server that broke is not the answer of the next", async () => {
   await using proxy = new TcpProxy(primary.port);
   const { host } = new URL(primary.url);
-  await using database = open(severalHosts(proxy.urlOf(primary.url), host));
+  await using database = openedDatabase(severalHosts(proxy.urlOf(primary.url), host));
   proxy.answerOnce("pg_type", errorReply("57P01"), true);
   const [row] = await database.sql`SELECT 'second' AS name`;
   expect([row?.name, proxy.connections]).toEqual(["second", 1]);
@@ -126,7 +118,7 @@ test("the error of a server that broke is not the answer of the next", async () 
 
 test("arrays are lists even if their types could not be read at first", async () => {
   await using proxy = new TcpProxy(primary.port);
-  await using database = open(proxy.urlOf(primary.url));
+  await using database = openedDatabase(proxy.urlOf(primary.url));
   const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
   proxy.answerOnce("pg_type", Buffer.concat([errorReply("57014"), ready]), false);
   const row = await answer(() => database.sql`SELECT ARRAY['a', 'b'] AS list`);
@@ -135,7 +127,7 @@ test("arrays are lists even if their types could not be read at first", async ()
 
 test("a removed listener is not called, even after the connection was lost", async () => {
   await using proxy = new TcpProxy(primary.port);
-  await using database = open(proxy.urlOf(primary.url));
+  await using database = openedDatabase(proxy.urlOf(primary.url));
   let calls = 0;
   let others = 0;
   const end = await database.listen(
@@ -158,7 +150,7 @@ test("a removed listener is not called, even after the connection was lost", asy
 
 test("notifications that were refused after a lost connection are requested again", async () => {
   await using proxy = new TcpProxy(primary.port);
-  await using database = open(proxy.urlOf(primary.url));
+  await using database = openedDatabase(proxy.urlOf(primary.url));
   let calls = 0;
   const refusals: string[] = [];
   const onRefused = (error: unknown) => void refusals.push(codeOf(error));
@@ -218,7 +210,7 @@ function errorReply(code: string): Buffer {
 
 test("Postgres is used soon after it is back, however often it was tried meanwhile", async () => {
   await using own = await startPrivatePostgres({ durable: false });
-  await using database = open(own.url, { connectionsMax: 8 });
+  await using database = openedDatabase(own.url, { connectionsMax: 8 });
   await database.sql`SELECT 1`;
   await own.kill9();
   // The process of an open connection may live a moment longer than its server, and answer.
@@ -244,14 +236,14 @@ test("Postgres is used soon after it is back, however often it was tried meanwhi
 test("statements that wait for a connection do not wait for an attempt each", async () => {
   // An address without a listener.
   const url = primary.url.replace(`:${primary.port}`, ":1");
-  await using database = open(url, { connectionsMax: 1, timeoutMs: 100 });
+  await using database = openedDatabase(url, { connectionsMax: 1, timeoutMs: 100 });
   const waiting = Array.from({ length: 100 }, () => rejection(database.sql`SELECT 1`));
   for (const error of await Promise.all(waiting)) expect(isUnavailable(error)).toBeTrue();
 });
 
 test("a statement on a Postgres that hangs fails, and so does a transaction", async () => {
   await using own = await startPrivatePostgres({ durable: false });
-  await using database = open(own.url, { connectionsMax: 2, timeoutMs: 200 });
+  await using database = openedDatabase(own.url, { connectionsMax: 2, timeoutMs: 200 });
   await Promise.all([1, 2].map(() => database.sql`SELECT pg_sleep(0.1)`));
   own.hang();
   const statement = rejection(database.sql`SELECT 1`);
@@ -281,7 +273,7 @@ test.each([
   if (address === null || typeof address === "string") throw new Error("It does not listen");
   const url = severalHosts(`postgres://farebox@127.0.0.1:${address.port}/farebox`, ...more);
   try {
-    await using database = open(url);
+    await using database = openedDatabase(url);
     expect(isUnavailable(await rejection(database.sql`SELECT 1`))).toBeTrue();
     expect(connections).toBe(1);
   } finally {
@@ -296,7 +288,7 @@ test("of several servers every connection is to the one that takes writes", asyn
   for (const hosts of [`${host},${other}`, `${other},${host}`]) {
     for (const attributes of ["read-write", "primary"]) {
       const url = standby.url.replace(`${host},${other}`, hosts).replace("read-write", attributes);
-      await using database = open(url, { connectionsMax: 3 });
+      await using database = openedDatabase(url, { connectionsMax: 3 });
       for (let round = 0; round < 3; round += 1) {
         const pids = await Promise.all(Array.from({ length: 3 }, () => askPrimary(database)));
         // The next connections begin with the other server.

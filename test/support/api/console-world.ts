@@ -21,6 +21,11 @@ import type { TestAccount } from "../stores/accounts.ts";
 import { type ApiStores, ApiWorld, PEPPER } from "./api-world.ts";
 import { misfit, mustBeGuarded } from "./contract.ts";
 
+/** The path of a part of an account in the API of the console. */
+export function accountPath({ id }: Pick<TestAccount, "id">, rest: string): string {
+  return `/accounts/${id}/${rest}`;
+}
+
 /** No worker sends the mail of these tests, so each request waits this long for it. */
 const MAIL_WAIT_MS = 100;
 

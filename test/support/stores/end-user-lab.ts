@@ -1,6 +1,5 @@
 // The calls, budgets and counts of end users, for the suites about them.
 
-import type { Decision } from "../../../actors/account.ts";
 import { endUserUses } from "../../../src/accounts/end-users.ts";
 import type { Span } from "../../../src/core/access/budgets.ts";
 import { EndUser } from "../../../src/core/access/end-users.ts";
@@ -9,6 +8,7 @@ import { forgetEndUsers } from "../../../workers/eviction.ts";
 import { silent } from "../fakes/silent-log.ts";
 import type { TestClock } from "../product/actor-process.ts";
 import type { AccountTerms, TestAccount } from "./accounts.ts";
+import { verdictIn } from "./verdicts.ts";
 import { ask, DONE, openAccount, usd, WORLD_PEPPER, type World } from "./world.ts";
 
 export const ADA = "ada@example.com";
@@ -62,8 +62,4 @@ export function endUserLab(world: World, clock: TestClock) {
   };
   const kept = (mine: TestAccount) => world.redis.hlen(mine.actor.keys.budgets);
   return { account, named, set, admit, hold, spend, verdict, readUse, forget, kept };
-}
-
-export function verdictIn(decision: Decision): string {
-  return decision.verdict === "refused" ? decision.error.code : decision.verdict;
 }

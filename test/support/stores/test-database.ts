@@ -1,6 +1,19 @@
 import { afterEach, beforeEach } from "bun:test";
-import { type Database, openDatabase } from "../../../src/store/servers/database.ts";
+import {
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+} from "../../../src/store/servers/database.ts";
 import { createTestDatabase } from "./services.ts";
+
+/** A database that is there, opened until the end of the scope. */
+export function openedDatabase(
+  url: string,
+  options: DatabaseOptions = { connectionsMax: 1 },
+): Database & AsyncDisposable {
+  const database = openDatabase(url, options);
+  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+}
 
 /** A new database, opened. */
 export async function openTestDatabase(): Promise<

@@ -13,7 +13,15 @@ import { WebhookSender, type WebhookSenderDeps } from "../../../workers/webhook-
 import { newClient } from "../fakes/byte-server.ts";
 import { silent } from "../fakes/silent-log.ts";
 import { atEnd } from "../shared.ts";
+import type { TestAccount } from "./accounts.ts";
 import { WORLD_PEPPER, type World } from "./world.ts";
+
+/** The stored events of an account, each with its data. */
+export async function storedEvents({ sql }: Database, { row }: TestAccount) {
+  const rows = await sql<{ type: string; data: string }[]>`
+    SELECT type, data FROM webhook_events WHERE account = ${row.number} ORDER BY created_at, type`;
+  return rows.map(({ type, data }) => [type, JSON.parse(data)] as const);
+}
 
 /** A request that a receiver got. */
 export interface Got {

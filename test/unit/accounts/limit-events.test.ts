@@ -7,17 +7,13 @@ import { MailMessages } from "../../../src/store/mail/mail-messages.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { receive } from "../../support/stores/webhook-lab.ts";
+import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
 import { ask, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const { database } = world;
 
-async function eventsOf({ row }: TestAccount) {
-  const rows = await database.sql<{ type: string; data: string }[]>`
-    SELECT type, data FROM webhook_events WHERE account = ${row.number} ORDER BY created_at, type`;
-  return rows.map(({ type, data }) => [type, JSON.parse(data)] as const);
-}
+const eventsOf = (account: TestAccount) => storedEvents(database, account);
 
 async function receiving(events: readonly string[], paid = "1"): Promise<TestAccount> {
   const account = await openAccount(world, { paid, monthlyLimit: "0.5" });

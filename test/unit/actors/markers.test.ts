@@ -19,6 +19,7 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { found } from "../../support/stores/audit-lab.ts";
 import { expectSound } from "../../support/stores/ledger-checks.ts";
+import { verdictIn } from "../../support/stores/verdicts.ts";
 import {
   ask,
   balances,
@@ -63,16 +64,12 @@ function admit(
 
 async function held(account: TestAccount, keyed: Keyed = {}): Promise<Hold> {
   const decision = await admit(account, keyed);
-  if (decision.verdict !== "admitted") throw new Error(verdictOf(decision));
+  if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
   return decision.hold;
 }
 
-function verdictOf(decision: Decision): string {
-  return decision.verdict === "refused" ? decision.error.code : decision.verdict;
-}
-
 async function again(account: TestAccount, keyed: Keyed = {}): Promise<string> {
-  return verdictOf(await admit(account, keyed));
+  return verdictIn(await admit(account, keyed));
 }
 
 /** Lets the leases of this process end, and sweeps. */
@@ -165,7 +162,7 @@ describe("a key", () => {
     );
     const admitted = decisions.flatMap((one) => (one.verdict === "admitted" ? [one.hold] : []));
     expect(admitted).toHaveLength(1);
-    const refused = new Set(decisions.filter((one) => one.verdict !== "admitted").map(verdictOf));
+    const refused = new Set(decisions.filter((one) => one.verdict !== "admitted").map(verdictIn));
     expect([...refused]).toEqual(["idempotency_in_progress"]);
     await admitted[0]?.settle(usd("1"), DONE);
     await expectPaid(account, "9");
@@ -344,7 +341,7 @@ describe("the calls of one response", () => {
     const markers = markersOf(account, {});
     const facts = { markers, partOf, ...(requestId !== undefined && { requestId }) };
     const decision = await account.actor.admit(ask(account.keyId, usd("2"), facts));
-    if (decision.verdict !== "admitted") throw new Error(verdictOf(decision));
+    if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
     return decision.hold;
   };
   const wholeOf = (untilMs = Date.now() + 600_000): WholeResponse => ({

@@ -5,7 +5,7 @@ import type { CreatedKeyReply } from "../../../src/console/keys.ts";
 import type { RequestsReply } from "../../../src/readings/requests.ts";
 import type { UsageReply } from "../../../src/readings/usage.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { ConsoleWorld } from "../../support/api/console-world.ts";
+import { accountPath, ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
@@ -19,22 +19,20 @@ function rangeNow(): string {
   return `from=${from.toISOString()}&to=${to.toISOString()}`;
 }
 
-const pathOf = ({ id }: TestAccount, rest: string) => `/accounts/${id}/${rest}`;
-
 async function csv(account: TestAccount, rest: string): Promise<string[]> {
-  const url = `${world.api.parts.url}/console/api${pathOf(account, rest)}`;
+  const url = `${world.api.parts.url}/console/api${accountPath(account, rest)}`;
   const response = await fetch(url, { headers: { cookie: "session=viewer" } });
   return (await response.text()).trimEnd().split("\r\n");
 }
 
 async function setTags(account: TestAccount, key: string, tags: readonly string[]) {
-  return await world.post("admin", pathOf(account, `keys/${key}/limits`), { tags });
+  return await world.post("admin", accountPath(account, `keys/${key}/limits`), { tags });
 }
 
 test("log, usage and CSV find the calls of the keys that have a tag", async () => {
   const account = await world.account({ paid: "5" });
   const scopes = { scopes: ["models"] };
-  const path = pathOf(account, "keys");
+  const path = accountPath(account, "keys");
   const { body: made } = await world.post<CreatedKeyReply>("admin", path, {
     name: "tagged",
     ...scopes,
@@ -51,12 +49,15 @@ test("log, usage and CSV find the calls of the keys that have a tag", async () =
   }
   await world.api.parts.stores.flush();
   const log = async (filter: string) => {
-    const reply = await world.get<RequestsReply>("viewer", pathOf(account, `requests?${filter}`));
+    const reply = await world.get<RequestsReply>(
+      "viewer",
+      accountPath(account, `requests?${filter}`),
+    );
     return reply.body.requests.map(({ key }) => [key.name, key.tags]);
   };
   const usage = async (filter: string, step = "1h") => {
     const query = `${rangeNow()}&group=key&step=${step}&${filter}`;
-    const { body } = await world.get<UsageReply>("viewer", pathOf(account, `usage?${query}`));
+    const { body } = await world.get<UsageReply>("viewer", accountPath(account, `usage?${query}`));
     return { calls: body.total.calls, tags: body.choices.tags };
   };
   expect(await log("tag=web")).toEqual(Array(2).fill(["tagged", ["web", "team blue"]]));
@@ -83,7 +84,7 @@ test("log, usage and CSV find the calls of the keys that have a tag", async () =
 
 test("usage is grouped by the tags of keys, and the groups add up to the total", async () => {
   const account = await world.account({ paid: "5" });
-  const path = pathOf(account, "keys");
+  const path = accountPath(account, "keys");
   const calls: [key: string, count: number][] = [[account.key, 1]];
   for (const [tags, count] of [
     [["web", "prod"], 2],
@@ -103,7 +104,7 @@ test("usage is grouped by the tags of keys, and the groups add up to the total",
   await world.api.parts.stores.flush();
   const usage = async (query: string) => {
     const all = `${rangeNow()}&group=tag&${query}`;
-    const { body } = await world.get<UsageReply>("viewer", pathOf(account, `usage?${all}`));
+    const { body } = await world.get<UsageReply>("viewer", accountPath(account, `usage?${all}`));
     return {
       total: body.total.calls,
       groups: body.groups.map(({ id, label, total }) => [id, label, total.calls]),
@@ -141,7 +142,9 @@ test.each([
   ["web", "tags must"],
 ])("tags %j are refused by name", async (tags, message) => {
   const account = await world.account();
-  const told = await world.post("admin", pathOf(account, `keys/${account.keyId}/limits`), { tags });
+  const told = await world.post("admin", accountPath(account, `keys/${account.keyId}/limits`), {
+    tags,
+  });
   expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
   expect(told.message).toContain(message);
 });

@@ -12,7 +12,7 @@ import type { UsageReply } from "../../../src/readings/usage.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { ConsoleWorld } from "../../support/api/console-world.ts";
+import { accountPath, ConsoleWorld } from "../../support/api/console-world.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { Random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
@@ -32,7 +32,6 @@ async function flush(): Promise<void> {
   });
 }
 
-const pathOf = ({ id }: TestAccount, rest: string) => `/accounts/${id}/${rest}`;
 const QUARTER_MS = 900_000;
 
 /** The two hours around now. */
@@ -43,7 +42,7 @@ function rangeNow(): string {
 }
 
 async function csv(account: TestAccount, rest: string): Promise<string[][]> {
-  const url = `${world.api.parts.url}/console/api${pathOf(account, rest)}`;
+  const url = `${world.api.parts.url}/console/api${accountPath(account, rest)}`;
   const response = await fetch(url, { headers: { cookie: "session=viewer" } });
   expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const lines = (await response.text()).trimEnd().split("\r\n");
@@ -71,10 +70,13 @@ async function busyAccount(): Promise<TestAccount> {
 
 test("chart, table, CSV, request log and ledger agree to the last nano-dollar", async () => {
   const account = await busyAccount();
-  const log = await world.get<RequestsReply>("viewer", pathOf(account, "requests?limit=200"));
+  const log = await world.get<RequestsReply>("viewer", accountPath(account, "requests?limit=200"));
   const rows = log.body.requests;
   expect(rows).toHaveLength(25);
-  const { body: book } = await world.get<LedgerReply>("viewer", pathOf(account, "ledger?kind=all"));
+  const { body: book } = await world.get<LedgerReply>(
+    "viewer",
+    accountPath(account, "ledger?kind=all"),
+  );
   const charges = book.entries.filter(({ kind }) => kind === "charge");
   const cost = sumUsd(rows.map((row) => row.cost_usd));
   expect(usd(cost)).toBeGreaterThan(0n);
@@ -87,7 +89,10 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
       ["1mo", "Asia/Kolkata"],
     ]) {
       const query = `${rangeNow()}&group=${group}&step=${step}&zone=${zone}`;
-      const { body } = await world.get<UsageReply>("viewer", pathOf(account, `usage?${query}`));
+      const { body } = await world.get<UsageReply>(
+        "viewer",
+        accountPath(account, `usage?${query}`),
+      );
       const all = [body.total, ...[body.groups.map((one) => one.total)].map(summed)];
       const steps = body.groups.flatMap((one) => one.steps);
       expect(body.begins).toEqual(expect.arrayContaining(steps.map(({ at }) => at)));
@@ -116,7 +121,7 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
 test("usage names the starts of all its steps, even if the clock skips midnight", async () => {
   const account = await world.account();
   const range = "from=2026-09-04T04:00:00Z&to=2026-09-08T03:00:00Z&zone=America/Santiago";
-  const path = pathOf(account, `usage?${range}&step=1d&group=none`);
+  const path = accountPath(account, `usage?${range}&step=1d&group=none`);
   const { body } = await world.get<UsageReply>("viewer", path);
   expect(body.begins).toEqual([
     "2026-09-04T04:00:00.000Z",
@@ -154,8 +159,8 @@ test("a filter finds the same calls in usage, in the log and in its CSV", async 
     "model=none",
   ]) {
     const usageOf = `usage?${rangeNow()}&step=1h&group=none&${filter}`;
-    const { body: used } = await world.get<UsageReply>("viewer", pathOf(account, usageOf));
-    const logOf = pathOf(account, `requests?limit=200&${filter}`);
+    const { body: used } = await world.get<UsageReply>("viewer", accountPath(account, usageOf));
+    const logOf = accountPath(account, `requests?limit=200&${filter}`);
     const { body: logged } = await world.get<RequestsReply>("viewer", logOf);
     expect([filter, used.total.calls]).toEqual([filter, logged.requests.length]);
     expect(await csv(account, `requests.csv?${filter}`)).toHaveLength(used.total.calls + 1);
@@ -169,7 +174,7 @@ test("pages of the log have every call once, newest first", async () => {
   let before: string | null = "";
   while (before !== null) {
     const place: string = before === "" ? "" : `&before=${before}`;
-    const path = pathOf(account, `requests?limit=7${place}`);
+    const path = accountPath(account, `requests?limit=7${place}`);
     const { body } = await world.get<RequestsReply>("viewer", path);
     ids.push(...body.requests.map(({ id }) => id));
     times.push(...body.requests.map(({ at }) => at));
@@ -184,15 +189,21 @@ test("a call opens as a receipt whose lines make up the charge", async () => {
   await world.api.post(account, chatBody());
   await world.api.post(account, chatBody({ max_tokens: 120_000_000 }));
   await flush();
-  const { body } = await world.get<RequestsReply>("viewer", pathOf(account, "requests"));
+  const { body } = await world.get<RequestsReply>("viewer", accountPath(account, "requests"));
   const [refused, paid] = body.requests;
-  const opened = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${paid?.id}`));
+  const opened = await world.get<ReceiptReply>(
+    "viewer",
+    accountPath(account, `requests/${paid?.id}`),
+  );
   const { charged_usd, returned_usd, held_usd, lines, balance_after_usd } = opened.body;
   expect(sumUsd([charged_usd, returned_usd])).toBe(held_usd ?? "");
   expect(sumUsd(lines.map((line) => line.cost_usd ?? ""))).toBe(charged_usd);
   expect(sumUsd([balance_after_usd ?? "", charged_usd])).toBe("3");
   expect(opened.body.refusal).toBeNull();
-  const other = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${refused?.id}`));
+  const other = await world.get<ReceiptReply>(
+    "viewer",
+    accountPath(account, `requests/${refused?.id}`),
+  );
   expect(other.body).toMatchObject({ held_usd: null, charged_usd: "0", lines: [] });
   expect(other.body.refusal?.explanation).toMatch(/^Refused: .*\.$/);
 });
@@ -210,11 +221,11 @@ test("a call of another account gets the error of an unknown call", async () => 
   const [mine, theirs] = [await world.account({ paid: "3" }), await world.account({ paid: "3" })];
   await world.api.post(theirs, chatBody());
   await flush();
-  const { body } = await world.get<RequestsReply>("viewer", pathOf(theirs, "requests"));
+  const { body } = await world.get<RequestsReply>("viewer", accountPath(theirs, "requests"));
   const id = body.requests[0]?.id ?? "";
   const missing = "req_7n42DGM5Tflk9n8mt7Fhc7";
   const [one, two] = await Promise.all(
-    [id, missing].map((request) => world.get("viewer", pathOf(mine, `requests/${request}`))),
+    [id, missing].map((request) => world.get("viewer", accountPath(mine, `requests/${request}`))),
   );
   expect([one?.status, two?.status]).toEqual([404, 404]);
   expect(one?.message?.replace(id, missing)).toBe(two?.message ?? "");
@@ -223,7 +234,7 @@ test("a call of another account gets the error of an unknown call", async () => 
 test("figures show how far they are behind, and stop when the journal is written", async () => {
   const account = await world.account({ paid: "3" });
   await world.api.post(account, chatBody());
-  const path = pathOf(account, "requests");
+  const path = accountPath(account, "requests");
   const before = await world.get<RequestsReply>("viewer", path);
   expect(before.body.requests).toEqual([]);
   expect(before.body.as_of.behind_seconds).toBeGreaterThan(0);
@@ -235,7 +246,7 @@ test("figures show how far they are behind, and stop when the journal is written
 
 test("the overview has the balances of this moment and the usage of today", async () => {
   const account = await busyAccount();
-  const { body } = await world.get<OverviewReply>("viewer", pathOf(account, "overview"));
+  const { body } = await world.get<OverviewReply>("viewer", accountPath(account, "overview"));
   expect(body.today.calls).toBe(25);
   expect(body.last_errors.length).toBeGreaterThan(0);
   expect(body.first_steps).toEqual({ has_key: true, has_called: true, has_paid: true });
@@ -268,7 +279,7 @@ test.each([
   ],
 ])("a wrong question of usage names its field: %s", async (query, words) => {
   const account = await world.account();
-  const told = await world.get("viewer", pathOf(account, `usage?${query}`));
+  const told = await world.get("viewer", accountPath(account, `usage?${query}`));
   expect(told.status).toBe(400);
   expect(told.message).toContain(words);
 });
@@ -281,7 +292,7 @@ test.each([
   "from=2026-13-01T00:00:00Z",
 ])("a wrong question of the log names its field: %s", async (query) => {
   const account = await world.account();
-  const told = await world.get("viewer", pathOf(account, `requests?${query}`));
+  const told = await world.get("viewer", accountPath(account, `requests?${query}`));
   expect(told.status).toBe(400);
   expect(told.message).toContain(query.split("=")[0] ?? "");
 });

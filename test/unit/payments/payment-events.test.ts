@@ -5,7 +5,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
-import { receive } from "../../support/stores/webhook-lab.ts";
+import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
 import { pay, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
@@ -14,11 +14,7 @@ const lab = await shared(openPaymentLab());
 const { world } = lab;
 const { database } = world;
 
-async function eventsOf({ row }: TestAccount) {
-  const rows = await database.sql<{ type: string; data: string }[]>`
-    SELECT type, data FROM webhook_events WHERE account = ${row.number} ORDER BY created_at, type`;
-  return rows.map(({ type, data }) => [type, JSON.parse(data)] as const);
-}
+const eventsOf = (account: TestAccount) => storedEvents(database, account);
 
 async function receiving(events?: readonly string[]): Promise<TestAccount> {
   const account = await lab.account({ email: "holder@example.test" });

@@ -2,17 +2,14 @@
 // of a connection again for a quarter of an hour before it gives up.
 
 import { expect, test } from "bun:test";
-import {
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from "../../../src/store/servers/database.ts";
+import type { Database, DatabaseOptions } from "../../../src/store/servers/database.ts";
 import { isUnavailable } from "../../../src/store/servers/sql-errors.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TcpProxy } from "../../support/fakes/tcp-proxy.ts";
 import { shared } from "../../support/shared.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
+import { openedDatabase } from "../../support/stores/test-database.ts";
 
 const SILENT_MS = 200;
 
@@ -20,8 +17,7 @@ const own = await shared(createTestDatabase());
 const operator = await shared(open(own.url, {}));
 
 function open(url: string, options: DatabaseOptions = { connectionsMax: 1, silentMs: SILENT_MS }) {
-  const database = openDatabase(url, options);
-  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+  return openedDatabase(url, options);
 }
 
 function answers({ sql }: Database): Promise<boolean> {

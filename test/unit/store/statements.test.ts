@@ -2,22 +2,18 @@
 // connection. The driver is changed for this (D-418).
 
 import { expect, test } from "bun:test";
-import {
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from "../../../src/store/servers/database.ts";
+import type { Database, DatabaseOptions } from "../../../src/store/servers/database.ts";
 import { codeOf, isTemporary } from "../../../src/store/servers/sql-errors.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { shared } from "../../support/shared.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
+import { openedDatabase } from "../../support/stores/test-database.ts";
 
 const { url } = await shared(createTestDatabase());
 const operator = await shared(open());
 
-function open(options: DatabaseOptions = { connectionsMax: 1 }) {
-  const database = openDatabase(url, options);
-  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+function open(options?: DatabaseOptions) {
+  return openedDatabase(url, options);
 }
 
 /** Returns a word, after `takes` seconds in Postgres. */
@@ -131,7 +127,7 @@ test("a transaction with a statement that cannot be sent is rolled back", async 
 });
 
 test("a pool that closes first answers the statements that wait for a connection", async () => {
-  const database = openDatabase(url, { connectionsMax: 1 });
+  const database = open();
   const working = database.sql.begin((tx) => tx`SELECT pg_sleep(0.1)`);
   const words = ["one", "two", "three"];
   const waiting = words.map((word) => say(database, word, 0.02));

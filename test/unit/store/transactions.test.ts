@@ -2,24 +2,20 @@
 // its end, and it resolves only if Postgres committed it. The driver is changed for this (D-418).
 
 import { expect, test } from "bun:test";
-import {
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from "../../../src/store/servers/database.ts";
+import type { Database, DatabaseOptions } from "../../../src/store/servers/database.ts";
 import { codeOf, isTemporary } from "../../../src/store/servers/sql-errors.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { closedGate } from "../../support/gate.ts";
 import { shared } from "../../support/shared.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
+import { openedDatabase } from "../../support/stores/test-database.ts";
 
 const { url } = await shared(createTestDatabase());
 const operator = await shared(open());
 await operator.sql`CREATE TABLE written (by text)`;
 
-function open(options: DatabaseOptions = { connectionsMax: 1 }) {
-  const database = openDatabase(url, options);
-  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+function open(options?: DatabaseOptions) {
+  return openedDatabase(url, options);
 }
 
 /** The transactions that have written since the last call. */

@@ -3,10 +3,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import {
   apiKeyEnv,
-  baseUrl,
   closed,
   name,
   percent,
+  webAddress,
   whole,
 } from "../../../core/configuration/fields.ts";
 import { IDENTIFIER_FIELDS } from "../models/catalogue.ts";
@@ -25,7 +25,7 @@ export const Provider = Type.Object(
       ),
     ),
     base_url: Type.Optional(
-      baseUrl("Address of the API, without /chat/completions; left out: the provider's own"),
+      webAddress("Address of the API, without /chat/completions; left out: the provider's own"),
     ),
     api_key_env: Type.Optional(
       apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),

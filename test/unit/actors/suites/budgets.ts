@@ -1,7 +1,7 @@
 // Tests budgets of spans: exact with open holds, across the end of a span, and after a rebuild.
 
 import { describe, expect, test } from "bun:test";
-import type { BudgetUse, Decision } from "../../../../actors/account.ts";
+import type { BudgetUse } from "../../../../actors/account.ts";
 import type { StandingSpan } from "../../../../src/core/access/budgets.ts";
 import { HOUR_MS } from "../../../../src/core/durations.ts";
 import { type NanoUsd, nano } from "../../../../src/core/money/money.ts";
@@ -14,6 +14,7 @@ import {
 } from "../../../support/stores/accounts.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { messageIn } from "../../../support/stores/verdicts.ts";
 import { ask, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
 import { hasWallet } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
@@ -103,7 +104,7 @@ export const budgetSuite = (open: WorldFactory): void =>
       const mine = await account({ keyBudgets: { "5h": "1", day: "2", week: "3", total: "4" } });
       await (await hold(mine, usd("1"))).settle(usd("0.75"), DONE);
       const said = async (amount: string) =>
-        messageOf(await mine.actor.admit(ask(mine.keyId, usd(amount))));
+        messageIn(await mine.actor.admit(ask(mine.keyId, usd(amount))));
       expect(await said("0.3")).toBe(
         "The call may cost up to $0.3; the budget of five hours of the key has $0.25 left, and " +
           "renews at 2031-03-19T03:30:00.000Z",
@@ -274,8 +275,4 @@ export const budgetSuite = (open: WorldFactory): void =>
 
 async function useOf(mine: TestAccount): Promise<readonly BudgetUse[]> {
   return (await mine.actor.view(mine.keyId)).budgets;
-}
-
-function messageOf(decision: Decision): string {
-  return decision.verdict === "refused" ? decision.error.message : decision.verdict;
 }

@@ -4,9 +4,10 @@
 import { describe, expect, test } from "bun:test";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import { createTestKey } from "../../../support/stores/accounts.ts";
-import { ADA, BOB, endUserLab, verdictIn } from "../../../support/stores/end-user-lab.ts";
+import { ADA, BOB, endUserLab } from "../../../support/stores/end-user-lab.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { verdictIn } from "../../../support/stores/verdicts.ts";
 import { ask, DONE, usd, WORLD_PEPPER } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 

@@ -1,13 +1,13 @@
 // Tests the limits of keys in force: at once in all processes, to the millisecond, after a rebuild.
 
 import { describe, expect, test } from "bun:test";
-import type { Decision } from "../../../../actors/account.ts";
 import type { KeyChange } from "../../../../src/core/access/key-limits.ts";
 import { changeKey } from "../../../../src/store/accounts/account-keys.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import type { AccountTerms, TestAccount } from "../../../support/stores/accounts.ts";
 import { expectSound } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { messageIn } from "../../../support/stores/verdicts.ts";
 import { ask, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -42,7 +42,7 @@ export const keyLimitSuite = (open: WorldFactory): void =>
       const other = elsewhere(mine);
       expect([await verdict(mine, ONE), await verdict(other, ONE)]).toEqual(Array(2).fill(PASSED));
       await change(mine, { isDisabled: true });
-      expect(messageOf(await other.actor.admit(ask(mine.keyId, ONE)))).toBe(
+      expect(messageIn(await other.actor.admit(ask(mine.keyId, ONE)))).toBe(
         "This API key is disabled",
       );
       expect(await verdict(mine, ONE)).toBe("invalid_api_key");
@@ -68,7 +68,7 @@ export const keyLimitSuite = (open: WorldFactory): void =>
       clock.ms += 999;
       expect(await verdict(mine, ONE)).toBe(PASSED);
       clock.ms += 1;
-      expect(messageOf(await mine.actor.admit(ask(mine.keyId, ONE)))).toBe(
+      expect(messageIn(await mine.actor.admit(ask(mine.keyId, ONE)))).toBe(
         "This API key ended at 2031-05-15T12:00:01.000Z",
       );
       await world.accounts.leases.renew();
@@ -134,7 +134,3 @@ export const keyLimitSuite = (open: WorldFactory): void =>
   });
 
 const PASSED = "admitted";
-
-function messageOf(decision: Decision): string {
-  return decision.verdict === "refused" ? decision.error.message : decision.verdict;
-}

@@ -2,7 +2,6 @@
 // processes, pauses and a rebuild.
 
 import { describe, expect, test } from "bun:test";
-import type { Decision } from "../../../../actors/account.ts";
 import { parseBucket } from "../../../../actors/records/records.ts";
 import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
 import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
@@ -19,6 +18,7 @@ import {
 } from "../../../support/stores/accounts.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { verdictIn } from "../../../support/stores/verdicts.ts";
 import { ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -371,7 +371,3 @@ export const runSuite = (open: WorldFactory): void =>
       expect(await quote("1.1")).toBe("run_budget_exceeded");
     });
   });
-
-function verdictIn(decision: Decision): string {
-  return decision.verdict === "refused" ? decision.error.code : decision.verdict;
-}

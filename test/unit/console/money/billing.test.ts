@@ -8,7 +8,7 @@ import type {
   BillingReply,
   LeftCardsReply,
 } from "../../../../src/readings/billing.ts";
-import { ConsoleWorld } from "../../../support/api/console-world.ts";
+import { accountPath, ConsoleWorld } from "../../../support/api/console-world.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
@@ -30,19 +30,17 @@ const lab = await shared(
   }),
 );
 
-const pathOf = ({ id }: TestAccount, rest: string) => `/accounts/${id}/${rest}`;
-
 async function billingOf(account: TestAccount): Promise<BillingReply> {
-  return (await lab.world.get<BillingReply>("viewer", pathOf(account, "billing"))).body;
+  return (await lab.world.get<BillingReply>("viewer", accountPath(account, "billing"))).body;
 }
 
 async function start(account: TestAccount, fields: object): Promise<StartedTopUpReply["top_up"]> {
-  const path = pathOf(account, "top-ups/checkout");
+  const path = accountPath(account, "top-ups/checkout");
   return (await lab.world.post<StartedTopUpReply>("billing", path, fields)).body.top_up;
 }
 
 async function ended(account: TestAccount, id: string): Promise<StartedTopUpReply["top_up"]> {
-  const path = pathOf(account, `top-ups/${id}`);
+  const path = accountPath(account, `top-ups/${id}`);
   let top_up: StartedTopUpReply["top_up"] | undefined;
   await eventually(`the top-up ${id} has ended`, async () => {
     top_up = (await lab.world.get<StartedTopUpReply>("viewer", path)).body.top_up;
@@ -106,7 +104,7 @@ describe("a top-up on the provider's page", () => {
     [{ amount_usd: "20", price: "1" }, "price"],
   ])("with %j is refused by name", async (fields, message) => {
     const account = await lab.world.account();
-    const told = await lab.world.post("owner", pathOf(account, "top-ups/checkout"), fields);
+    const told = await lab.world.post("owner", accountPath(account, "top-ups/checkout"), fields);
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
     expect(told.message).toStartWith(message);
     expect((await billingOf(account)).top_ups).toEqual([]);
@@ -118,7 +116,7 @@ describe("a top-up on the provider's page", () => {
     ["20.001", "$20.001 is not a whole number of cents"],
   ])("of $%s is refused in words", async (amount, message) => {
     const account = await lab.world.account();
-    const path = pathOf(account, "top-ups/checkout");
+    const path = accountPath(account, "top-ups/checkout");
     const told = await lab.world.post("owner", path, { amount_usd: amount });
     expect(told).toMatchObject({ status: 409, code: "too_large", message });
   });
@@ -140,7 +138,7 @@ describe("a top-up on the provider's page", () => {
   test("is not made while the provider is away, and nothing is charged", async () => {
     const account = await lab.world.account();
     away = /checkout/;
-    const path = pathOf(account, "top-ups/checkout");
+    const path = accountPath(account, "top-ups/checkout");
     const order = { amount_usd: "20", request: "while-it-is-away" };
     const told = await lab.world.post("owner", path, order);
     away = null;
@@ -155,7 +153,7 @@ describe("a top-up on the provider's page", () => {
 describe("a saved card", () => {
   test("is charged once, however often the button is clicked", async () => {
     const account = await withCard();
-    const path = pathOf(account, "top-ups/charge");
+    const path = accountPath(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "a-double-click" };
     const clicks = Array.from({ length: 5 }, () =>
       lab.world.post<StartedTopUpReply>("billing", path, order),
@@ -178,7 +176,7 @@ describe("a saved card", () => {
 
   test("that is declined shows the reason, and charges nothing", async () => {
     const account = await withCard(DECLINED_LATER);
-    const path = pathOf(account, "top-ups/charge");
+    const path = accountPath(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "it-is-declined" };
     const { body } = await lab.world.post<StartedTopUpReply>("billing", path, order);
     expect(body.top_up.status).toBe("failed");
@@ -189,7 +187,7 @@ describe("a saved card", () => {
   test("is charged later by a worker if the provider is away", async () => {
     const account = await withCard();
     away = /payment_intents/;
-    const path = pathOf(account, "top-ups/charge");
+    const path = accountPath(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "it-is-away-now" };
     const told = await lab.world.post<StartedTopUpReply>("billing", path, order);
     away = null;
@@ -210,12 +208,12 @@ describe("a saved card", () => {
     const [account, other] = [await lab.world.account({ free: "0" }), await withCard()];
     const [card] = (await billingOf(other)).cards;
     const order = { amount_usd: "10", request: "not-my-card" };
-    const path = pathOf(account, "top-ups/charge");
+    const path = accountPath(account, "top-ups/charge");
     const foreign = await lab.world.post("owner", path, { ...order, card: card?.id });
     const missing = await lab.world.post("owner", path, { ...order, card: "card_0" });
     expect(foreign).toMatchObject({ status: 409, code: "no_card" });
     expect(missing.message).toBe(foreign.message?.replace(card?.id ?? "", "card_0"));
-    const remove = await lab.world.post("owner", pathOf(account, `cards/${card?.id}/remove`));
+    const remove = await lab.world.post("owner", accountPath(account, `cards/${card?.id}/remove`));
     expect(remove).toMatchObject({ status: 404, code: "not_found" });
     expect((await billingOf(other)).cards).toHaveLength(1);
     expect(await lab.payments(other)).toBe(1);
@@ -232,7 +230,7 @@ describe("the automatic top-up", () => {
 
   test("is set up with consent, paused by the removal of its card, and ended", async () => {
     const account = await withCard();
-    const path = pathOf(account, "auto-top-up");
+    const path = accountPath(account, "auto-top-up");
     const { body } = await lab.world.post<AutoTopUpReply>("billing", path, TERMS);
     const [card] = (await billingOf(account)).cards;
     const auto = {
@@ -245,7 +243,7 @@ describe("the automatic top-up", () => {
     };
     expect(body.auto).toEqual(auto as AutoTopUpReply["auto"]);
     expect((await billingOf(account)).auto).toEqual(body.auto);
-    const removal = pathOf(account, `cards/${card?.id}/remove`);
+    const removal = accountPath(account, `cards/${card?.id}/remove`);
     const left = await lab.world.post<LeftCardsReply>("billing", removal);
     expect(left.body).toMatchObject({
       cards: [],
@@ -263,7 +261,7 @@ describe("the automatic top-up", () => {
     const [row] = await sql`SELECT ref FROM saved_cards WHERE id = ${card?.id ?? ""}`;
     // As after a removal that died half-way, or a second click.
     lab.sandbox.actions.store.change(String(row?.ref), { customer: null });
-    const removal = pathOf(account, `cards/${card?.id}/remove`);
+    const removal = accountPath(account, `cards/${card?.id}/remove`);
     const left = await lab.world.post<LeftCardsReply>("billing", removal);
     expect([left.status, left.body.cards]).toEqual([200, []]);
   });
@@ -275,7 +273,7 @@ describe("the automatic top-up", () => {
     meanwhile = (path) => {
       if (/detach/.test(path)) ofUs.delete(account.id);
     };
-    const removal = pathOf(account, `cards/${card?.id}/remove`);
+    const removal = accountPath(account, `cards/${card?.id}/remove`);
     const left = await lab.world.post<LeftCardsReply>("billing", removal);
     meanwhile = null;
     expect([left.status, left.body.cards, ofUs.has(account.id)]).toEqual([200, [], false]);
@@ -292,7 +290,7 @@ describe("the automatic top-up", () => {
     [{ amount_usd: "51" }, 409, "The amount of this account must be from $5 to $50"],
   ])("with %j is refused by name", async (wrong, status, message) => {
     const account = await withCard();
-    const path = pathOf(account, "auto-top-up");
+    const path = accountPath(account, "auto-top-up");
     const told = await lab.world.post("billing", path, { ...TERMS, ...wrong });
     expect(told.status).toBe(status);
     expect(told.message).toStartWith(message);
@@ -303,7 +301,7 @@ describe("the automatic top-up", () => {
 test("the account's activity has a line for each change, none for a repeat", async () => {
   const account = await withCard();
   const post = (path: string, body: object = {}) =>
-    lab.world.post("billing", pathOf(account, path), body);
+    lab.world.post("billing", accountPath(account, path), body);
   const order = { amount_usd: "10", request: "one-line-of-it" };
   await post("top-ups/charge", order);
   await post("top-ups/charge", order);
@@ -338,9 +336,9 @@ describe("who may pay", () => {
   test("a viewer reads everything and pays nothing; a stranger finds no account", async () => {
     const account = await withCard();
     for (const [path, body] of ORDERS) {
-      const viewer = await lab.world.post("viewer", pathOf(account, path), body);
+      const viewer = await lab.world.post("viewer", accountPath(account, path), body);
       expect(viewer.code).toBe("role_required");
-      const stranger = await lab.world.post("stranger", pathOf(account, path), body);
+      const stranger = await lab.world.post("stranger", accountPath(account, path), body);
       expect(stranger.code).toBe("account_not_found");
     }
     expect(await lab.payments(account)).toBe(1);
@@ -349,8 +347,8 @@ describe("who may pay", () => {
   test("a top-up of another account gets the error of an unknown top-up", async () => {
     const [account, other] = [await lab.world.account(), await withCard()];
     const [topUp] = (await billingOf(other)).top_ups;
-    const foreign = await lab.world.get("owner", pathOf(account, `top-ups/${topUp?.id}`));
-    const missing = await lab.world.get("owner", pathOf(account, "top-ups/topup_0"));
+    const foreign = await lab.world.get("owner", accountPath(account, `top-ups/${topUp?.id}`));
+    const missing = await lab.world.get("owner", accountPath(account, "top-ups/topup_0"));
     expect(foreign).toMatchObject({ status: 404, code: "not_found" });
     expect(missing.message).toBe(foreign.message?.replace(topUp?.id ?? "", "topup_0"));
   });
@@ -358,10 +356,10 @@ describe("who may pay", () => {
   test("without a payment provider the page says so, and no payment is possible", async () => {
     await using plain = await ConsoleWorld.start();
     const account = await plain.account({ paid: "7" });
-    const { body } = await plain.get<BillingReply>("owner", pathOf(account, "billing"));
+    const { body } = await plain.get<BillingReply>("owner", accountPath(account, "billing"));
     expect(body).toMatchObject({ provider: null, cards: [], auto: null });
     expect(body.payments).toMatchObject([{ provider: "manual", amount_usd: "7" }]);
-    const told = await plain.post("owner", pathOf(account, "top-ups/checkout"), {
+    const told = await plain.post("owner", accountPath(account, "top-ups/checkout"), {
       amount_usd: "20",
     });
     expect(told).toMatchObject({ status: 409, code: "no_payment_provider" });

@@ -7,6 +7,7 @@ import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts
 import { PLAN_CONSENT_VERSION } from "../../../../src/core/money/consent.ts";
 import { usd } from "../../../../src/core/money/money.ts";
 import type { PlanReply } from "../../../../src/readings/offers/plan.ts";
+import { accountPath } from "../../../support/api/console-world.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
@@ -18,11 +19,10 @@ const PRICES = { starter: usd("8"), pro: usd("20"), max: null };
 
 const lab = await shared(openBillingLab({ plans: PRICES }));
 
-const pathOf = ({ id }: TestAccount, rest: string) => `/accounts/${id}/${rest}`;
 const consent_version = PLAN_CONSENT_VERSION;
 
 async function planOf(account: TestAccount): Promise<PlanReply> {
-  return (await lab.world.get<PlanReply>("viewer", pathOf(account, "plan"))).body;
+  return (await lab.world.get<PlanReply>("viewer", accountPath(account, "plan"))).body;
 }
 
 type OrderFields = Readonly<Record<string, string>> & { readonly plan: string };
@@ -31,7 +31,7 @@ let orders = 0;
 /** Orders a plan as the page does: by the terms that are shown, unless the fields name others. */
 async function order(account: TestAccount, { plan, ...fields }: OrderFields) {
   const offer = offerIn(await planOf(account), plan);
-  return await lab.world.post<OrderedPlanReply>("billing", pathOf(account, "plan/order"), {
+  return await lab.world.post<OrderedPlanReply>("billing", accountPath(account, "plan/order"), {
     request: `plan-order-${orders++}`,
     consent_version,
     price_usd: offer?.price_usd ?? "0",
@@ -52,7 +52,7 @@ async function withCard(card?: string): Promise<TestAccount> {
 /** Pays $20 with a card that is saved, and returns its id. */
 async function saveCard(account: TestAccount, card?: string): Promise<string> {
   const { length } = (await planOf(account)).cards;
-  const path = pathOf(account, "top-ups/checkout");
+  const path = accountPath(account, "top-ups/checkout");
   const fields = { amount_usd: "20", save_card: true };
   const started = await lab.world.post<StartedTopUpReply>("billing", path, fields);
   await lab.pay(started.body.top_up.url, card);
@@ -113,13 +113,13 @@ test("a lower plan waits for the end of the month, and costs nothing until then"
 test("a canceled plan goes on until its month ends, and can be taken back", async () => {
   const account = await withCard();
   await order(account, { plan: "starter" });
-  const path = pathOf(account, "plan/cancel");
+  const path = accountPath(account, "plan/cancel");
   const { body } = await lab.world.post<PlanReply>("billing", path);
   expect(body).toMatchObject({ plan: "starter", next_plan: "free", next_price_usd: null });
   expect(offerIn(body, "starter")).toMatchObject({ charged_now_usd: "0", begins: "now" });
   const back = await order(account, { plan: "starter" });
   expect(back.body).toMatchObject({ charge: null, next_plan: "starter" });
-  const told = await lab.world.post("billing", pathOf(await withCard(), "plan/cancel"));
+  const told = await lab.world.post("billing", accountPath(await withCard(), "plan/cancel"));
   expect(told).toMatchObject({ status: 409, code: "wrong_state" });
 });
 
@@ -173,7 +173,7 @@ test("the card of the plan is the one that it is charged to, not the newest", as
   const { body: lower } = await order(account, { plan: "starter", card: older.id });
   expect(lower).toMatchObject({ charge: null, next_plan: "starter", card: older.id });
   // A plan whose card is gone is charged to the newest.
-  await lab.world.post("billing", pathOf(account, `cards/${older.id}/remove`));
+  await lab.world.post("billing", accountPath(account, `cards/${older.id}/remove`));
   expect((await planOf(account)).card).toBe(newer);
 });
 
@@ -197,6 +197,6 @@ test("an order without a card is refused, and a Gateway account has no plan", as
   const account = await lab.world.account({ surface: "application" });
   expect((await order(account, { plan: "starter" })).status).toBe(409);
   const gateway = await lab.world.account();
-  const told = await lab.world.get("viewer", pathOf(gateway, "plan"));
+  const told = await lab.world.get("viewer", accountPath(gateway, "plan"));
   expect(told).toMatchObject({ status: 400, code: "wrong_surface" });
 });

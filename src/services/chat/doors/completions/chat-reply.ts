@@ -12,29 +12,32 @@ import {
   text,
   usdAmount,
   whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 
-const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
-
 const id = text({ pattern: "^chatcmpl-[0-9A-Za-z]{22}$" });
-const created = count("Unix time in seconds");
+const created = wholeCount("Unix time in seconds");
 const model = text({ description: "The model that answered" });
 const finish = shortText(64, { examples: ["stop", "length", "tool_calls"] });
 
 export const Usage = named("Usage", {
-  prompt_tokens: count("Tokens of the prompt, cached ones included"),
-  completion_tokens: count("Tokens of the reply"),
-  total_tokens: count("Their sum"),
+  prompt_tokens: wholeCount("Tokens of the prompt, cached ones included"),
+  completion_tokens: wholeCount("Tokens of the reply"),
+  total_tokens: wholeCount("Their sum"),
   prompt_tokens_details: Type.Optional(
-    Type.Object({ cached_tokens: count("Prompt tokens that came from the model's cache") }),
+    Type.Object({ cached_tokens: wholeCount("Prompt tokens that came from the model's cache") }),
   ),
   completion_tokens_details: Type.Optional(
     Type.Object(
       {
-        reasoning_tokens: Type.Optional(count("Tokens of reasoning")),
-        audio_tokens: Type.Optional(count("Tokens of sound")),
-        accepted_prediction_tokens: Type.Optional(count("Tokens of a prediction that came true")),
-        rejected_prediction_tokens: Type.Optional(count("Tokens of a prediction that did not")),
+        reasoning_tokens: Type.Optional(wholeCount("Tokens of reasoning")),
+        audio_tokens: Type.Optional(wholeCount("Tokens of sound")),
+        accepted_prediction_tokens: Type.Optional(
+          wholeCount("Tokens of a prediction that came true"),
+        ),
+        rejected_prediction_tokens: Type.Optional(
+          wholeCount("Tokens of a prediction that did not"),
+        ),
       },
       { description: "Parts of the reply's tokens, where the model's server says them" },
     ),
@@ -92,7 +95,7 @@ const images = Type.Optional(
 );
 
 const Choice = Type.Object({
-  index: count("From 0"),
+  index: wholeCount("From 0"),
   message: Type.Object({
     role: Type.Literal("assistant"),
     content: nullable(text()),
@@ -161,7 +164,7 @@ function chatReplies<S extends TSchema>(svc: S) {
     system_fingerprint: fingerprint,
     choices: Type.Array(
       Type.Object({
-        index: count("From 0"),
+        index: wholeCount("From 0"),
         delta: Delta,
         finish_reason: nullable(finish),
         logprobs,

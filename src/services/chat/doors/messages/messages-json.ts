@@ -3,7 +3,7 @@
 import type { Settlement } from "../../../../../actors/account.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { cacheWriteTokens } from "../../../../core/money/usage.ts";
-import { isFullText, isObject, jsonOrNull } from "../../../../core/text/json.ts";
+import { hasOneField, isFullText, isObject, jsonOrNull } from "../../../../core/text/json.ts";
 import { onOneLine } from "../../../../http/sse.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
@@ -143,7 +143,7 @@ export class MessagesFrames extends StreamFrames {
     const { content } = one.delta;
     const index = this.#blocks.textIndex;
     // Almost every delta has only text; then only the text must be encoded.
-    if (index !== null && isFullText(content) && isSingle(one.delta)) {
+    if (index !== null && isFullText(content) && hasOneField(one.delta)) {
       const text = onOneLine(JSON.stringify(content));
       return `${DELTA}${index},"delta":{"type":"text_delta","text":${text}}}\n\n`;
     }
@@ -185,10 +185,4 @@ const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta","
 /** Clients of this form tell events by their names. */
 function frameOf(event: MessageEvent): string {
   return `event: ${event.type}\ndata: ${onOneLine(JSON.stringify(event))}\n\n`;
-}
-
-function isSingle(delta: ChatDelta["delta"]): boolean {
-  let fields = 0;
-  for (const _ in delta) fields += 1;
-  return fields === 1;
 }

@@ -1,7 +1,7 @@
 // Keeps the events of a server in the order that clients need. A client that misses the start of a
 // message or the stop of a block asks again, and its second call costs as much.
 
-import { isObject, objectOrEmpty } from "../../../../core/text/json.ts";
+import { isIndex, isObject, objectOrEmpty } from "../../../../core/text/json.ts";
 import type { MessageEvent } from "./message-events.ts";
 
 /** The kind of block that a delta belongs to, where its start is missing. */
@@ -117,8 +117,4 @@ const NAME = /^[a-z][a-z0-9_.]{0,63}$/;
 
 function isName(type: unknown): type is string {
   return typeof type === "string" && NAME.test(type);
-}
-
-function isIndex(index: unknown): index is number {
-  return typeof index === "number" && Number.isSafeInteger(index) && index >= 0;
 }

@@ -1,7 +1,7 @@
 // Keeps the events of a server in the order that clients need: an item begins before its deltas,
 // and every item that began also ends.
 
-import { isObject, type Json } from "../../../../core/text/json.ts";
+import { isIndex, isObject, type Json } from "../../../../core/text/json.ts";
 import type { ResponseEvent } from "./response-output.ts";
 
 interface OpenItem {
@@ -133,8 +133,4 @@ const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
 
 function isName(type: unknown): type is string {
   return typeof type === "string" && NAME.test(type);
-}
-
-function isIndex(index: unknown): index is number {
-  return typeof index === "number" && Number.isSafeInteger(index) && index >= 0;
 }

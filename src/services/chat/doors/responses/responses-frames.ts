@@ -2,7 +2,7 @@
 // has the whole response, and waits for the settlement, which it names in `svc` (D-704).
 
 import type { ApiError } from "../../../../core/errors.ts";
-import { isFullText, type Json } from "../../../../core/text/json.ts";
+import { hasOneField, isFullText, type Json } from "../../../../core/text/json.ts";
 import { onOneLine } from "../../../../http/sse.ts";
 import { LENGTH } from "../../protocols/openai/finish-reason.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
@@ -98,7 +98,7 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
     const { content } = one.delta;
     const text = this.#output.openText;
     // Almost every delta has only text; then only the text must be encoded.
-    if (text !== null && isFullText(content) && isSingle(one.delta)) {
+    if (text !== null && isFullText(content) && hasOneField(one.delta)) {
       text.part.text += content;
       const sequence = this.#sequence;
       this.#sequence += 1;
@@ -199,9 +199,3 @@ function firstNames({ id, created_at }: Json): Json {
 
 const TEXT_NAME = "response.output_text.delta";
 const TEXT_DELTA = `event: ${TEXT_NAME}\ndata: {"type":"${TEXT_NAME}","sequence_number":`;
-
-function isSingle(delta: ChatDelta["delta"]): boolean {
-  let fields = 0;
-  for (const _ in delta) fields += 1;
-  return fields === 1;
-}

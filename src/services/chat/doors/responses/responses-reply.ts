@@ -10,28 +10,27 @@ import {
   Type,
   text,
   whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 import { LIMIT_BOUNDS } from "../../default-limit.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 
-const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
-
 export const Usage = named("ResponseUsage", {
-  input_tokens: count("Tokens of the prompt, cached ones included"),
+  input_tokens: wholeCount("Tokens of the prompt, cached ones included"),
   input_tokens_details: Type.Object({
-    cached_tokens: count("From the model's cache"),
-    cache_write_tokens: Type.Optional(count("Written to it")),
+    cached_tokens: wholeCount("From the model's cache"),
+    cache_write_tokens: Type.Optional(wholeCount("Written to it")),
   }),
-  output_tokens: count("Tokens of the reply, thoughts included"),
-  output_tokens_details: Type.Object({ reasoning_tokens: count("Tokens of thoughts") }),
-  total_tokens: count("Their sum"),
+  output_tokens: wholeCount("Tokens of the reply, thoughts included"),
+  output_tokens_details: Type.Object({ reasoning_tokens: wholeCount("Tokens of thoughts") }),
+  total_tokens: wholeCount("Their sum"),
 });
 
 /** The fields of the request, with the defaults of those that were left out. */
 const ECHO = {
   instructions: nullable(text()),
-  max_output_tokens: nullable(count("As in the request")),
-  max_tool_calls: nullable(count("As in the request")),
+  max_output_tokens: nullable(wholeCount("As in the request")),
+  max_tool_calls: nullable(wholeCount("As in the request")),
   metadata: anyObject(),
   parallel_tool_calls: Type.Boolean(),
   previous_response_id: Type.Null(),
@@ -45,7 +44,7 @@ const ECHO = {
   tool_choice: Type.Any(),
   temperature: Type.Number(),
   top_p: Type.Number(),
-  top_logprobs: count("As in the request"),
+  top_logprobs: wholeCount("As in the request"),
   presence_penalty: Type.Literal(0),
   frequency_penalty: Type.Literal(0),
   truncation: text(),
@@ -56,8 +55,8 @@ function responsesReplies<S extends TSchema>(svc: S) {
   const fields = {
     id: text(),
     object: Type.Literal("response"),
-    created_at: count("Unix time in seconds"),
-    completed_at: nullable(count("Unix time in seconds")),
+    created_at: wholeCount("Unix time in seconds"),
+    completed_at: nullable(wholeCount("Unix time in seconds")),
     status: oneOf(["in_progress", "completed", "incomplete", "failed"]),
     background: Type.Literal(false),
     error: nullable(
@@ -81,16 +80,16 @@ function responsesReplies<S extends TSchema>(svc: S) {
   const response = named("Response", { ...fields, svc });
   const event = named("ResponseEvent", {
     type: text({ description: "Also the name of the event" }),
-    sequence_number: count("From 0"),
-    output_index: Type.Optional(count("Of the item")),
+    sequence_number: wholeCount("From 0"),
+    output_index: Type.Optional(wholeCount("Of the item")),
     item_id: Type.Optional(text()),
     item: Type.Optional(anyObject({ description: "The item that begins or ends" })),
     delta: Type.Optional(text({ description: "What came since the event before" })),
-    content_index: Type.Optional(count("Of the part of a message")),
-    summary_index: Type.Optional(count("Of the part of a thought")),
+    content_index: Type.Optional(wholeCount("Of the part of a message")),
+    summary_index: Type.Optional(wholeCount("Of the part of a thought")),
     part: Type.Optional(anyObject({ description: "The part that begins or ends" })),
     annotation: Type.Optional(anyObject({ description: "A page that the text cites" })),
-    annotation_index: Type.Optional(count("Of the annotation of a part")),
+    annotation_index: Type.Optional(wholeCount("Of the annotation of a part")),
     text: Type.Optional(text({ description: "The whole text of a part that ends" })),
     refusal: Type.Optional(text()),
     arguments: Type.Optional(text({ description: "The whole arguments of a call" })),
@@ -108,7 +107,7 @@ function responsesReplies<S extends TSchema>(svc: S) {
 
 const output_limit = Type.Optional(
   Type.Object(
-    { tokens: count("Most tokens of the reply"), by: oneOf(LIMIT_BOUNDS) },
+    { tokens: wholeCount("Most tokens of the reply"), by: oneOf(LIMIT_BOUNDS) },
     { description: "Where the request sets no limit: the one that was sent, and its reason" },
   ),
 );

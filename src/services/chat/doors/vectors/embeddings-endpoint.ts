@@ -18,6 +18,7 @@ import {
   Type,
   text,
   whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 import { embeddings as embeddingsUsage } from "../../usage/embeddings.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
@@ -70,13 +71,12 @@ type EmbeddingsFields = Checked<typeof EmbeddingsBody>;
 
 /** The reply; `svc` differs between the surfaces. */
 function embeddingsReply<S extends TSchema>(svc: S) {
-  const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
   return named("Embeddings", {
     object: Type.Literal("list"),
     data: Type.Array(
       Type.Object({
         object: Type.Literal("embedding"),
-        index: count("Of the input"),
+        index: wholeCount("Of the input"),
         embedding: Type.Union([Type.Array(Type.Number()), text()], {
           description: "Numbers, or base64 where that was asked for",
         }),
@@ -84,8 +84,8 @@ function embeddingsReply<S extends TSchema>(svc: S) {
     ),
     model: text({ description: "The model that answered" }),
     usage: Type.Object({
-      prompt_tokens: count("Tokens of all inputs"),
-      total_tokens: count("The same"),
+      prompt_tokens: wholeCount("Tokens of all inputs"),
+      total_tokens: wholeCount("The same"),
     }),
     svc,
   });

@@ -15,6 +15,7 @@ import {
   Type,
   text,
   whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { cohere } from "../../usage/cohere.ts";
@@ -60,25 +61,24 @@ type RerankFields = Checked<typeof RerankBody>;
 
 /** The reply; `svc` differs between the surfaces. */
 function rerankReply<S extends TSchema>(svc: S) {
-  const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
   return named("Ranks", {
     id: text({ description: "The request id" }),
     model: text({ description: "The model that answered" }),
     results: Type.Array(
       Type.Object({
-        index: count("Of the document in the request"),
+        index: wholeCount("Of the document in the request"),
         relevance_score: Type.Number({ description: "The higher, the more relevant" }),
         document: Type.Optional(Type.Object({ text: text() })),
       }),
       { description: "The most relevant document first" },
     ),
     usage: Type.Object({
-      prompt_tokens: count("Tokens, where the model is charged or its server counts by them"),
-      total_tokens: count("The same"),
+      prompt_tokens: wholeCount("Tokens, where the model is charged or its server counts by them"),
+      total_tokens: wholeCount("The same"),
     }),
     meta: Type.Optional(
       Type.Object(
-        { billed_units: Type.Object({ search_units: count("Searches that are charged") }) },
+        { billed_units: Type.Object({ search_units: wholeCount("Searches that are charged") }) },
         { description: "Where the model is charged by the search" },
       ),
     ),
