@@ -9,9 +9,10 @@ import { WalletRepository } from "../../../../src/store/accounts/wallet-reposito
 import { deleteOldEndUsers } from "../../../../workers/eviction.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
-import { BOB, endUserLab, verdictIn } from "../../../support/stores/end-user-lab.ts";
+import { BOB, endUserLab } from "../../../support/stores/end-user-lab.ts";
 import { expectSound } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { verdictIn } from "../../../support/stores/verdicts.ts";
 import { ask, DONE, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
