@@ -50,7 +50,7 @@ const Row = named("PriceRow", {
   ...otherPrices,
   fees: Type.Optional(
     Type.Record(
-      text(),
+      Type.String(),
       Type.Object({
         usd_per_k: usdAmount("USD for a thousand"),
         per: oneOf(FEE_UNITS, { description: "Of each call, each query, or a request with any" }),
