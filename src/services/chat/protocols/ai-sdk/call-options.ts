@@ -8,6 +8,7 @@ import type {
   SharedV4Warning,
 } from "@ai-sdk/provider";
 import { isObject, type Json } from "../../../../core/text/json.ts";
+import { TIER_FIELD } from "../../request-tier.ts";
 import { REASONING_FIELD } from "../chat-extras.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import { ESSENTIAL_PARAMETERS, unsupported } from "../unsupported.ts";
@@ -127,6 +128,7 @@ const WARNED: Readonly<Record<string, string>> = {
   reasoning: "reasoning_effort",
   responseFormat: "response_format",
   seed: "seed",
+  serviceTier: TIER_FIELD,
   stopSequences: "stop",
   strict: "tools[].function.strict",
   temperature: "temperature",

@@ -1,7 +1,7 @@
 // OpenAI's Responses, for models that have no chat completions.
 
 import { isObject, type Json } from "../../../../core/text/json.ts";
-import { tierOf } from "../../request-tier.ts";
+import { TIER_FIELD, tierOf } from "../../request-tier.ts";
 import { openAiResponses } from "../../usage/openai-responses.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";
@@ -22,6 +22,7 @@ export const responses: SdkForm = {
     return createOpenAI({ baseURL, apiKey: apiKey ?? "", fetch }).responses(model);
   },
   own: responsesOptions,
+  fields: tierField,
   usage: rawReader(openAiResponses, placeUsage, SENT_PLAINLY),
   limitOf: ({ max_output_tokens }) => max_output_tokens,
 };
@@ -34,17 +35,21 @@ function placeUsage(usage: Json, { metadata, model }: EndedReply): Json {
 /** The package refuses a request with any other. */
 const VERBOSITIES = ["low", "medium", "high"] as const;
 
-/** Nothing is kept at OpenAI, and no setting of the operator's project decides the tier. */
+/** No setting of the operator's project decides the tier, whatever the name of the model is. */
+function tierField({ request }: UpstreamCall): Json {
+  const tier = tierOf(request);
+  return { [TIER_FIELD]: tier === "standard" ? "default" : tier };
+}
+
+/** Nothing is kept at OpenAI. */
 function responsesOptions(call: UpstreamCall): OwnOptions {
   const { request, showsReasoning, identifiers = {} } = call;
   const { safety_identifier: safetyIdentifier, prompt_cache_key: promptCacheKey } = identifiers;
   const { parallel_tool_calls: parallel, response_format: format, ...more } = request.parameters;
   const verbosity = VERBOSITIES.find((known) => known === more.verbosity);
-  const tier = tierOf(request);
   const schema = isObject(format) && isObject(format.json_schema) ? format.json_schema : {};
   const own = {
     store: false,
-    serviceTier: tier === "standard" ? "default" : tier,
     strictJsonSchema: schema.strict === true,
     ...(typeof parallel === "boolean" && { parallelToolCalls: parallel }),
     ...(verbosity !== undefined && { textVerbosity: verbosity }),
@@ -55,6 +60,6 @@ function responsesOptions(call: UpstreamCall): OwnOptions {
   };
   return {
     options: { providerOptions: { [OPTIONS_NAME]: own } },
-    takes: ["parallel_tool_calls", "service_tier", ...(verbosity ? ["verbosity"] : [])],
+    takes: ["parallel_tool_calls", TIER_FIELD, ...(verbosity ? ["verbosity"] : [])],
   };
 }

@@ -37,6 +37,8 @@ export interface SdkForm {
     fetch: SdkFetch,
   ): Promise<LanguageModelV4>;
   own?(call: UpstreamCall): Promise<OwnOptions> | OwnOptions;
+  /** Fields of the body that the package leaves out for models that it does not know. */
+  fields?(call: UpstreamCall): Json;
   readonly usage: RawUsageReader;
   /** The model that served, in a body of a provider whose package does not read it. */
   servedModel?(body: Json): string | null;

@@ -21,16 +21,19 @@ export interface RequestLimits {
   readonly bytesMax: number;
 }
 
+/** The parts of a form that the requests of its package go through. */
+type SentForm = Pick<SdkForm, "limitOf" | "fields">;
+
 /** Sends the one request of a call. */
 export class SdkTransport {
   readonly #call: UpstreamCall;
-  readonly #form: Pick<SdkForm, "limitOf">;
+  readonly #form: SentForm;
   readonly #limits: RequestLimits;
   #isSent = false;
   /** The reason of a failure, whatever the package makes of it; null while there is none. */
   failure: { readonly reason: unknown } | null = null;
 
-  constructor(call: UpstreamCall, form: Pick<SdkForm, "limitOf">, limits: RequestLimits) {
+  constructor(call: UpstreamCall, form: SentForm, limits: RequestLimits) {
     this.#call = call;
     this.#form = form;
     this.#limits = limits;
@@ -50,12 +53,12 @@ export class SdkTransport {
     }
   }
 
-  #exchange(url: string, { headers, body }: RequestInit): Promise<Response> {
+  #exchange(url: string, { headers, body: written }: RequestInit): Promise<Response> {
     // A protocol sends a call once: a second request would be another one to pay.
     if (this.#isSent) throw new RouteFailure("The reply needs a second request");
     this.#isSent = true;
-    if (typeof body !== "string") throw new Error("A package sent a body that is not text");
-    this.#checkLimit(body);
+    if (typeof written !== "string") throw new Error("A package sent a body that is not text");
+    const body = this.#checked(written);
     const { limit, signal, bytesMax } = this.#limits;
     const { fetch, account } = this.#call;
     const request = { account, fetch, url, method: "POST", headers: plain(headers), body } as const;
@@ -68,12 +71,18 @@ export class SdkTransport {
     });
   }
 
-  /** The hold covers the output limit of the call, and some packages add thoughts to it. */
-  #checkLimit(body: string): void {
+  /**
+   * The body to send. The hold covers the output limit of the call, and some packages add thoughts
+   * to it.
+   */
+  #checked(body: string): string {
     const json = jsonOrNull(body);
     const limit = isObject(json) ? this.#form.limitOf(json) : null;
-    if (typeof limit === "number" && limit <= this.#call.request.maxTokens) return;
-    throw new RouteFailure("The request would not keep its output limit", "nobody");
+    if (!isObject(json) || typeof limit !== "number" || limit > this.#call.request.maxTokens) {
+      throw new RouteFailure("The request would not keep its output limit", "nobody");
+    }
+    const fields = this.#form.fields?.(this.#call);
+    return fields === undefined ? body : JSON.stringify({ ...json, ...fields });
   }
 
   #streamOf(reader: BodyReader, signal: CancelSignal): ReadableStream<Uint8Array> {

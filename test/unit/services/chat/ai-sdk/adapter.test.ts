@@ -201,6 +201,23 @@ describe("the tier", () => {
     expect(found).toEqual([...TIERS[kind]]);
   });
 
+  // The package leaves a tier out for names of models that it does not know.
+  test.each(["gpt-3.5-turbo", "gpt-5-nano", "ft:gpt-4.1:acme", "our-model"])(
+    "is sent to OpenAI's Responses whatever the model's name is: %s",
+    async (model) => {
+      for (const tier of ASKED) {
+        const parameters = tier === undefined ? {} : { service_tier: tier };
+        server.queue(WIRE_FORMS["openai-responses"].whole(ANSWER));
+        const { provider } = sdkCall("openai-responses", server.url);
+        const call = upstreamCall(provider, model, { request: { ...REQUEST, parameters } });
+        const { ignored = [] } = await protocols["openai-responses"].complete(call);
+        expect(server.requests.at(-1)?.body.service_tier).toBe(tier ?? "default");
+        expect(ignored).not.toContain("service_tier");
+        expect(ignored).not.toContain("tools");
+      }
+    },
+  );
+
   test("that was asked for is charged if a reply names none", async () => {
     const parameters = { service_tier: "flex" };
     const { reply } = await sent("amazon-bedrock", { parameters });
