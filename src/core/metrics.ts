@@ -83,8 +83,8 @@ export const METRICS = {
     of: "api",
     labels: ["provider", "kind"],
     help:
-      "Requests that a provider did not serve; `refused` if it blamed the request, `access` if " +
-      "it refused the key or the account",
+      "Requests that a provider did not serve, or whose stream it broke off; `refused` if it " +
+      "blamed the request, `access` if it refused the key or the account",
   },
   farebox_provider_paused: {
     type: "gauge",

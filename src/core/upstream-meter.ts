@@ -9,4 +9,6 @@ export type UpstreamResult = "ok" | "failed" | "unreachable" | "refused" | "acce
 export interface UpstreamMeter {
   /** Counts one request, and the seconds until its answer. */
   attempted(provider: string, result: UpstreamResult, seconds: number): void;
+  /** Counts a stream that broke off after it had begun, when it counted as answered. */
+  brokeOff(provider: string, result: Exclude<UpstreamResult, "ok" | "aborted">): void;
 }

@@ -210,7 +210,7 @@ export class Fallback implements BoardMember {
     },
   ): void {
     const { server, attempt, startMs, error } = failed;
-    const outcome = signal.aborted ? "ignored" : resultOf(error);
+    const outcome = signal.aborted ? "ignored" : failureResult(error);
     const isOurs = error instanceof AccessFailure;
     this.#report(server, isOurs ? "access" : outcome === "ignored" ? "aborted" : outcome, startMs);
     if (outcome === "failed" || outcome === "unreachable") failures.push({ attempt, outcome });
@@ -228,7 +228,8 @@ export class Fallback implements BoardMember {
 
 const RESULTS = { server: "failed", connection: "unreachable", nobody: "refused" } as const;
 
-function resultOf(error: unknown): "failed" | "unreachable" | "refused" {
+/** The result of an attempt that ended with this error. */
+export function failureResult(error: unknown): "failed" | "unreachable" | "refused" {
   if (error instanceof ApiError) return "refused";
   // Any other error comes from reading the answer; this one request may cause it.
   return error instanceof RouteFailure ? RESULTS[error.blames] : "failed";

@@ -83,6 +83,7 @@ function upstreamMetrics(registry: Registry): Pick<ApiMetrics, "upstream" | "wat
         if (result === "ok") durationsOf(provider).observe(seconds);
         else if (result !== "aborted") errors.inc({ provider, kind: result });
       },
+      brokeOff: (name, kind) => errors.inc({ provider: names.of(name), kind }),
     },
     watch({ accounts, pauses, board, versions, log }) {
       gauge(registry, "farebox_open_calls", { read: () => accounts.openCalls, log });

@@ -166,9 +166,8 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     this.#deliveredMs = this.#deps.clock.monotonicMs();
     if (this.#firstTokenMs === null && deltas.some((delta) => deltaText(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
-      // A model that refuses to answer says nothing before its refusal.
-      if (deltas.some(({ delta }) => Boolean(delta.refusal))) this.#isContentRefused = true;
     }
+    this.#isContentRefused ||= deltas.some(isRefusal);
     this.#taker?.take({ kind: "deltas", deltas, fingerprint });
   }
 
@@ -215,6 +214,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
 
   async #breakOff(error: ApiError): Promise<StreamEvent> {
     const { requestId } = this.#parts.call;
+    this.#isContentRefused ||= error.isContentRefusal;
     this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
     const ended = await this.#finish(error.code, () => this.#usage.streamed());
     return { kind: "error", error, ended };
@@ -294,4 +294,9 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       this.#callOffWatch = this.#deps.clock.after(delayMs, () => this.#watch());
     }
   }
+}
+
+/** True for a piece of the text with which a model refuses to answer. */
+function isRefusal({ delta }: ChatDelta): boolean {
+  return Boolean(delta.refusal);
 }

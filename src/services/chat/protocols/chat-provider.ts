@@ -5,15 +5,17 @@ import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Taker } from "../../../core/taker.ts";
+import type { UpstreamMeter } from "../../../core/upstream-meter.ts";
 import type { AttemptResult } from "../../../upstream/breaker.ts";
 import {
   Fallback,
   type FallbackDeps,
+  failureResult,
   type Question,
   type Served,
   type ServerUse,
 } from "../../../upstream/fallback.ts";
-import { RouteFailure } from "../../../upstream/route-failure.ts";
+import { AccessFailure, RouteFailure } from "../../../upstream/route-failure.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import { isAddress } from "../media/media-part.ts";
@@ -116,7 +118,8 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       take: (served) => {
         asked.sticky?.answered(served.candidate, "stream");
         const lost = lostAt(protocols, served.candidate, request);
-        return new Relay(served, { model, lost, signal: options.signal, sticky: asked.sticky });
+        const { signal } = options;
+        return new Relay(served, { model, lost, signal, sticky: asked.sticky, meter: deps.meter });
       },
     });
   }
@@ -289,6 +292,7 @@ interface RelayTerms {
   readonly lost: readonly string[] | undefined;
   readonly signal: CancelSignal;
   readonly sticky: StickyCall | undefined;
+  readonly meter: UpstreamMeter | undefined;
 }
 
 function joined(ignored: ServedRoute["ignored"], lost: RelayTerms["lost"]): ServedRoute["ignored"] {
@@ -312,11 +316,12 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   #taker: Taker<ChatBatch> | null = null;
   #wasAborted = false;
   readonly #sticky: StickyCall | undefined;
+  readonly #meter: UpstreamMeter | undefined;
   readonly #candidate: RouteToAsk;
 
   constructor(
     { candidate, result, use }: Served<RouteToAsk, Started>,
-    { model, lost, signal, sticky }: RelayTerms,
+    { model, lost, signal, sticky, meter }: RelayTerms,
   ) {
     super();
     this.lane = candidate.server.name;
@@ -328,6 +333,7 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
     this.#signal = signal;
     this.#use = use;
     this.#sticky = sticky;
+    this.#meter = meter;
     this.#candidate = candidate;
     signal.addEventListener("abort", this);
     if (signal.aborted) this.cancel();
@@ -362,21 +368,28 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
     this.#taker?.end();
   }
 
-  /** Any error but a RouteFailure is a fault of ours in the processing of batches. */
+  /**
+   * A RouteFailure is the server's or the operator's fault, an ApiError the caller's. Any other
+   * error is a fault of ours in the processing of batches.
+   */
   fail(error: unknown): void {
     const isServers = error instanceof RouteFailure;
-    this.#report(isServers ? "failed" : "ignored");
+    const result = isServers || error instanceof ApiError ? failureResult(error) : "ignored";
+    this.#report(result, error instanceof AccessFailure);
     if (isServers && !this.#wasAborted) this.#sticky?.brokeOff(this.#candidate);
     this.#taker?.fail(isServers || this.#wasAborted ? brokenOff(error) : error);
   }
 
   /** If the caller aborts, this runs before anything fails because of the abort. */
-  #report(result: AttemptResult): void {
+  #report(result: AttemptResult, isAccess = false): void {
     if (this.#use === null) return;
     this.#wasAborted = this.#signal.aborted;
     this.#signal.removeEventListener("abort", this);
-    this.#use.end(this.#wasAborted ? "ignored" : result);
+    const known = this.#wasAborted ? "ignored" : result;
+    this.#use.end(known);
     this.#use = null;
+    if (known === "ok" || known === "ignored") return;
+    this.#meter?.brokeOff(this.lane, isAccess ? "access" : known);
   }
 }
 

@@ -7,7 +7,8 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import { exchange, parseJson, readText } from "../../../upstream/upstream-http.ts";
 import type { OtherUse } from "../models/catalogue.ts";
-import { refuse } from "./openai/refuse-call.ts";
+import { refuse, replyFailure } from "./openai/refuse-call.ts";
+import { readError } from "./openai/reply-error.ts";
 import type { UpstreamCall } from "./protocol.ts";
 import type { OtherCall } from "./provider.ts";
 
@@ -53,12 +54,13 @@ export async function askOther<Reply>(
     body: JSON.stringify({ ...body, model }),
     limit: new TimeLimit(provider.replyTimeoutMs, signal),
   } as const;
+  const call = { ...route, promptField };
   const text = await exchange(request, (response) =>
-    response.status === OK
-      ? readText(response, REPLY_BYTES_MAX)
-      : refuse(response, { ...route, promptField }),
+    response.status === OK ? readText(response, REPLY_BYTES_MAX) : refuse(response, call),
   );
   const reply = parseJson(text);
+  const error = readError(reply);
+  if (error !== null) throw replyFailure(error, call);
   if (!isObject(reply)) throw new RouteFailure("The server sent something that is no object");
   return read(reply);
 }

@@ -18,7 +18,7 @@ import {
 } from "../../../upstream/upstream-response.ts";
 import { Batches } from "./batches.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
-import { refuse } from "./openai/refuse-call.ts";
+import { failureFor, refuse } from "./openai/refuse-call.ts";
 import type { UpstreamCall } from "./protocol.ts";
 import type { ChatBatch } from "./provider.ts";
 
@@ -166,7 +166,7 @@ export class UpstreamStream extends Batches implements BytesTaker {
     this.#close();
     // After the finish_reason only the usage can be missing, and we can count that ourselves.
     if (this.#reply.isFinished && !this.#call.signal.aborted) this.#conclude();
-    else this.#taker?.fail(error);
+    else this.#taker?.fail(failureFor(error, this.#call));
   }
 
   #close(): void {

@@ -22,6 +22,16 @@ function frame(type: string, data: object, kind: "event" | "exception" = "event"
   });
 }
 
+/** An event of a stream, by its name. */
+export function bedrockEvent(name: string, data: object): Uint8Array {
+  return frame(name, data);
+}
+
+/** An exception in the middle of a stream, by its name. */
+export function bedrockException(name: string, data: object): Uint8Array {
+  return frame(name, data, "exception");
+}
+
 function usageOf({ usage }: WireAnswer) {
   const { uncached, cacheRead, cacheWrite, output } = usage;
   return {
@@ -105,7 +115,7 @@ export const bedrockWire: WireForm = {
   },
   textEvents: (body) => eventsUpTo(body, '"text"'),
   endEvent: (body) => eventsUpTo(body, "messageStop"),
-  failure: () => frame("throttlingException", { message: "Too many tokens" }, "exception"),
+  failure: () => bedrockException("throttlingException", { message: "Too many tokens" }),
   refusal: (status, message) => ({
     status,
     headers: { "x-amzn-errortype": "ValidationException" },

@@ -3,9 +3,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { ProviderEntry } from "../../../../src/services/chat/models/catalogue.ts";
 import { PROVIDER_PRESETS } from "../../../../src/services/chat/models/provider-presets.ts";
-import type { Protocol, UpstreamCall } from "../../../../src/services/chat/protocols/protocol.ts";
+import type {
+  OwnProtocol,
+  Protocol,
+  UpstreamCall,
+} from "../../../../src/services/chat/protocols/protocol.ts";
 import { protocolsOf } from "../../../../src/services/chat/protocols/protocols.ts";
-import { noGuide, providerAt, upstreamCall } from "../../api/chat-routes.ts";
+import type { OwnForm } from "../../../../src/services/chat/protocols/provider.ts";
+import { noGuide, PROMPT, providerAt, REQUEST, upstreamCall } from "../../api/chat-routes.ts";
 import { realClock } from "../fake-clock.ts";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { bedrockWire } from "./bedrock-wire.ts";
@@ -27,7 +32,8 @@ export const WIRE_FORMS: Readonly<Record<SdkKind, WireForm>> = {
   "openai-responses": responsesWire,
 };
 
-const MODELS: Readonly<Record<SdkKind, string>> = {
+/** A model of each kind, by its name there. */
+export const SDK_MODELS: Readonly<Record<SdkKind, string>> = {
   anthropic: "claude-opus-5",
   google: "gemini-3-pro-preview",
   "google-vertex": "gemini-3-pro-preview",
@@ -57,7 +63,7 @@ export function sdkCall(
   parts: Partial<UpstreamCall> = {},
   limits: Partial<ProviderEntry> = {},
 ): UpstreamCall {
-  return upstreamCall(providerAt(url, { kind, ...limits }), MODELS[kind], parts);
+  return upstreamCall(providerAt(url, { kind, ...limits }), SDK_MODELS[kind], parts);
 }
 
 /** Providers of OpenAI's form with habits of their own. */
@@ -86,4 +92,45 @@ export function callTo(
   if (!isChatPreset(name)) return sdkCall(name, url, parts, limits);
   const { maxTokensField, quirks } = PROVIDER_PRESETS[name];
   return upstreamCall(providerAt(url, { maxTokensField, quirks, ...limits }), "model-x", parts);
+}
+
+/** A way to a provider: by its protocol, or passed through in its own form. */
+export interface WireWay {
+  readonly kind: WireProvider;
+  readonly own?: OwnForm;
+}
+
+/** The ways to all providers, by their names. */
+export const ALL_WAYS: Readonly<Record<string, WireWay>> = {
+  ...Object.fromEntries(Object.keys(ALL_FORMS).map((kind) => [kind, { kind }])),
+  "openai-responses, passed through": { kind: "openai-responses", own: "responses" },
+  "anthropic, passed through": { kind: "anthropic", own: "messages" },
+};
+
+/** The prompt of `REQUEST` in the forms that are passed through. */
+const OWN_BODIES: Readonly<Record<OwnForm, object>> = {
+  responses: { input: PROMPT },
+  messages: { messages: REQUEST.messages },
+  compaction: { input: PROMPT },
+};
+
+/** The protocol of a way. */
+export function exchangeOf({ kind, own }: WireWay): Pick<OwnProtocol, "complete" | "stream"> {
+  const protocol = protocolOf(kind);
+  const passing = own === undefined ? protocol : protocol.own?.find(({ form }) => form === own);
+  if (passing === undefined) throw new Error(`Nobody passes ${own} through to ${kind}`);
+  return passing;
+}
+
+/** A call of a way to a server. */
+export function callBy(
+  { kind, own }: WireWay,
+  url: string,
+  parts: Partial<UpstreamCall> = {},
+  limits: Partial<ProviderEntry> = {},
+): UpstreamCall {
+  const call = callTo(kind, url, parts, limits);
+  if (own === undefined) return call;
+  const body = { ...OWN_BODIES[own] };
+  return { ...call, request: { ...call.request, own: { form: own, body, lost: [], only: [] } } };
 }

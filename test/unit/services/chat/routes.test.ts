@@ -62,7 +62,8 @@ test.each([
   ["503", "failed"],
 ] as const)("a server in the mood %s is counted as %s", async (mood, kind) => {
   const counted: string[] = [];
-  const routes = routesTo([first, second], {}, { attempted: (_, result) => counted.push(result) });
+  const attempted = (_: string, result: string) => counted.push(result);
+  const routes = routesTo([first, second], {}, { attempted, brokeOff: attempted });
   await ask(routes, routes.model(mood), { stream: false });
   expect(counted).toEqual([kind, "ok"]);
 });

@@ -3,10 +3,12 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { ApiError } from "../../../../core/errors.ts";
 import type { Taker } from "../../../../core/taker.ts";
+import { isObject } from "../../../../core/text/json.ts";
 import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import { Batches } from "../batches.ts";
 import { IdleTimeout } from "../idle-timeout.ts";
+import { tellsError } from "../openai/reply-error.ts";
 import { streamBytesMax } from "../openai/streamed-reply.ts";
 import { choiceOf } from "../openai/whole-reply.ts";
 import type { Protocol, UpstreamCall } from "../protocol.ts";
@@ -14,7 +16,7 @@ import type { ChatBatch, ChatReply } from "../provider.ts";
 import { IMAGES_BYTES_MAX, REPLY_BYTES_MAX } from "../upstream-stream.ts";
 import { toSdkRequest } from "./call-options.ts";
 import type { SdkForm } from "./sdk-form.ts";
-import { SdkReply } from "./sdk-reply.ts";
+import { reportedIn, SdkReply } from "./sdk-reply.ts";
 import { SdkTransport } from "./sdk-transport.ts";
 
 /** The protocol of a form, or of several by the name of the model. */
@@ -34,6 +36,7 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
   try {
     const model = await form.open(call, transport.fetch);
     const { content, warnings, response, ...ended } = await model.doGenerate(options);
+    throwIfError(response?.body, call);
     const reply = new SdkReply(form, call, ignored);
     reply.read({ type: "stream-start", warnings });
     const chunks = content.flatMap((part, at) => reply.readContent(part, at));
@@ -43,14 +46,24 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
     const choices = [choiceOf([...deltas, reply.end()])];
     return { choices, ...reply.counted, ignored: reply.ignored };
   } catch (error) {
-    throw transportFailureOf(error, transport);
+    throw transportFailureOf(error, transport, call);
   } finally {
     limit.end();
   }
 }
 
+/** Some packages take a body that has nothing but an error for an empty reply. */
+function throwIfError(body: unknown, call: UpstreamCall): void {
+  if (!isObject(body) || !tellsError(body.error)) return;
+  throw reportedIn({ data: body }, call);
+}
+
 /** The meaning of an error that a package throws. */
-function transportFailureOf(error: unknown, { failure }: SdkTransport): unknown {
+function transportFailureOf(
+  error: unknown,
+  { failure }: SdkTransport,
+  call: UpstreamCall,
+): unknown {
   if (failure !== null) return failure.reason;
   if (error instanceof RouteFailure || error instanceof ApiError) return error;
   const name = error instanceof Error ? error.name : "unknown";
@@ -59,7 +72,7 @@ function transportFailureOf(error: unknown, { failure }: SdkTransport): unknown 
     const message = "The model does not support a part of this request";
     return new UnableFailure(new ApiError("invalid_parameter", message));
   }
-  return new RouteFailure(`The reply cannot be read (${name})`);
+  return reportedIn(error, call) ?? new RouteFailure(`The reply cannot be read (${name})`);
 }
 
 /** The packages' errors about a request that they cannot convert. */
@@ -118,7 +131,9 @@ class SdkStream extends Batches {
       this.#timeout.isWaiting = false;
     } catch (error) {
       const { signal } = this.#timeout;
-      const reason = signal.aborted ? signal.reason : transportFailureOf(error, this.#transport);
+      const reason = signal.aborted
+        ? signal.reason
+        : transportFailureOf(error, this.#transport, this.#call);
       this.cancel();
       taker.fail(reason);
       return;

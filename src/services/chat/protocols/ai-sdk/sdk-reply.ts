@@ -11,7 +11,7 @@ import type {
 import type { ApiError } from "../../../../core/errors.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { asServed, type RequestTier, tierOf } from "../../request-tier.ts";
+import { asServed, type RequestTier, TIER_FIELD, tierOf } from "../../request-tier.ts";
 import { objectIn } from "../../usage/reply-usage.ts";
 import type { RefusedCall } from "../openai/caller-fault.ts";
 import { readFinish } from "../openai/finish-reason.ts";
@@ -44,7 +44,7 @@ interface OpenCall {
 export class SdkReply {
   readonly #form: SdkForm;
   readonly #refused: RefusedCall;
-  readonly #tier: RequestTier;
+  #tier: RequestTier;
   readonly #parts: ReplyParts;
   readonly #reader: ReplyReader;
   readonly #calls = new Map<string, OpenCall>();
@@ -161,6 +161,8 @@ export class SdkReply {
 
   #note(names: readonly string[]): void {
     for (const name of names) if (!this.ignored.includes(name)) this.ignored.push(name);
+    // The provider was never asked for a tier that the package left out.
+    if (this.ignored.includes(TIER_FIELD)) this.#tier = "standard";
   }
 
   #delta(delta: Json): ReadChunk {
@@ -247,15 +249,20 @@ export function finishReasonOf({ unified, raw }: LanguageModelV4FinishReason): s
 }
 
 /** The meaning of an error part, in any of the forms in which packages hand it on. */
-export function failureIn(error: unknown, call: RefusedCall): ApiError | RouteFailure {
-  const known = isObject(error) ? errorIn(error) : null;
-  if (known !== null) return replyFailure(known, call);
+function failureIn(error: unknown, call: RefusedCall): ApiError | RouteFailure {
   const name = error instanceof Error ? ` (${error.name})` : "";
-  return new RouteFailure(`The reply is an error${name}`);
+  return reportedIn(error, call) ?? new RouteFailure(`The reply is an error${name}`);
+}
+
+/** The meaning of the error that a package read in a reply; null if it read none. */
+export function reportedIn(error: unknown, call: RefusedCall): ApiError | RouteFailure | null {
+  const known = isObject(error) ? errorIn(error) : null;
+  return known === null ? null : replyFailure(known, call);
 }
 
 function errorIn(error: Json) {
-  const { data, responseBody } = error;
-  const body = isObject(data) ? data : jsonOrNull(String(responseBody ?? ""));
+  const { data, value, responseBody } = error;
+  // The value is an event that the package does not know.
+  const body = [data, value].find(isObject) ?? jsonOrNull(String(responseBody ?? ""));
   return readError(body) ?? (error instanceof Error ? null : readError({ error }));
 }

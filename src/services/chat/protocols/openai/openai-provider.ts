@@ -14,7 +14,7 @@ import type { ChatReply } from "../provider.ts";
 import { IMAGES_BYTES_MAX, REPLY_BYTES_MAX, UpstreamStream } from "../upstream-stream.ts";
 import { toWire } from "./media-message.ts";
 import { fitted } from "./quirks.ts";
-import { refuse } from "./refuse-call.ts";
+import { reading, refuse } from "./refuse-call.ts";
 import type { ReplyParts } from "./reply-reader.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import { readWholeReply, streamOf } from "./whole-reply.ts";
@@ -30,7 +30,7 @@ export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> 
   const text = await exchange(requestOf(call, false, { limit }), (response) =>
     response.status === OK ? readText(response, bytesMax) : refuse(response, call),
   );
-  const reply = readWholeReply(text, parts);
+  const reply = reading(call, () => readWholeReply(text, parts));
   const { ignored } = call;
   return ignored === undefined ? reply : { ...reply, ignored };
 }

@@ -6,11 +6,11 @@ import { AccessFailure, RouteFailure } from "../../../../upstream/route-failure.
 import { readRefusal, statusFailure } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import { callerFault, type RefusedCall } from "./caller-fault.ts";
-import { codeInBrackets, type ReplyError, readError } from "./reply-error.ts";
+import { codeInBrackets, type ReplyError, ReportedFailure, readError } from "./reply-error.ts";
 
 const ERROR_BYTES_MAX = 64 * 1024;
 /** Statuses for an invalid request, which every other route would refuse as well. */
-const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
+const CALLER_FAULTS: ReadonlySet<number | null> = new Set([400, 413, 422]);
 /** Some servers use this status to refuse single models, and some to refuse content. */
 const FORBIDDEN = 403;
 
@@ -32,9 +32,21 @@ export async function refuse(response: UpstreamResponse, call: RefusedCall): Pro
 
 /** Codes that blame the request, by the words of Anthropic, Google and OpenAI. */
 const REQUEST_CODES: ReadonlySet<string> = new Set([
+  "empty_image_file",
+  "failed_to_download_image",
+  "image_file_not_found",
+  "image_file_too_large",
+  "image_parse_error",
+  "image_too_large",
+  "image_too_small",
   "invalid_argument",
+  "invalid_image",
+  "invalid_image_format",
+  "invalid_image_mode",
+  "invalid_image_url",
   "invalid_request_error",
   "request_too_large",
+  "unsupported_image_media_type",
 ]);
 
 /**
@@ -42,12 +54,26 @@ const REQUEST_CODES: ReadonlySet<string> = new Set([
  * ApiError, of the operator or of the server (D-656).
  */
 export function replyFailure(error: ReplyError, call: RefusedCall): ApiError | RouteFailure {
-  const { isAccess, isOperators, isContextFull, isContentRefusal, retryAfterSeconds } = error;
+  const { code, status, isAccess, isOperators, retryAfterSeconds } = error;
   const message = `The reply is an error${codeInBrackets(error)}`;
   if (isAccess) return new AccessFailure(message);
   if (isOperators) return new RouteFailure(message, "nobody", retryAfterSeconds);
-  const isCallers = isContextFull || isContentRefusal || REQUEST_CODES.has(error.code);
-  return isCallers
+  const isRequests = REQUEST_CODES.has(code) || CALLER_FAULTS.has(status);
+  return isRequests || error.isContextFull || error.isContentRefusal
     ? callerFault(error, call)
     : new RouteFailure(message, "server", retryAfterSeconds);
+}
+
+/** The failure of a reply, with the meaning for the call of an error that the reply reports. */
+export function failureFor(error: unknown, call: RefusedCall): unknown {
+  return error instanceof ReportedFailure ? replyFailure(error.reported, call) : error;
+}
+
+/** Reads a reply. Throws the meaning of an error that the reply reports. */
+export function reading<Reply>(call: RefusedCall, read: () => Reply): Reply {
+  try {
+    return read();
+  } catch (error) {
+    throw failureFor(error, call);
+  }
 }

@@ -1,14 +1,17 @@
 // Reads the errors of model servers, which come in many forms: with an error status, as a whole
 // reply with status 200, or in the middle of a stream.
 
-import { isFullText, isObject, type Json } from "../../../../core/text/json.ts";
+import { isFullText, isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { isFilled, reportsFailure } from "../../../../upstream/reported-failure.ts";
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
 
 /** An error of a server. */
 export interface ReplyError {
   readonly message: string;
   /** A short code, which unlike the message never quotes the request; empty if there is none. */
   readonly code: string;
+  /** The status of HTTP that the error repeats, as a number; null if it has none. */
+  readonly status: number | null;
   /** True if the prompt does not fit the context of the model. */
   readonly isContextFull: boolean;
   /** The delay that the server asks for, in seconds; null if the error names none. */
@@ -19,6 +22,13 @@ export interface ReplyError {
   readonly isAccess: boolean;
   /** True if the server's rules for content refuse the request. */
   readonly isContentRefusal: boolean;
+}
+
+/** An error that a reply reports. Its meaning depends on the call, which a reader does not know. */
+export class ReportedFailure extends RouteFailure {
+  constructor(readonly reported: ReplyError) {
+    super(`The reply is an error${codeInBrackets(reported)}`);
+  }
 }
 
 const CONTEXT_CODES: ReadonlySet<string> = new Set([
@@ -68,12 +78,19 @@ const LIMIT_MESSAGE = new RegExp(
   "i",
 );
 
+/** The same as numbers, which some servers send in the middle of a stream. */
+const ACCESS_STATUSES: ReadonlySet<number | null> = new Set([401, 402]);
+const LIMIT_STATUSES: ReadonlySet<number | null> = new Set([404, 429, 498]);
+/** Refuses models or accounts, or content. */
+const FORBIDDEN = 403;
+
 const CONTENT_CODES: ReadonlySet<string> = new Set([
   "content_filter",
   "content_policy_violation",
   "content_policy",
   "cyber_policy_violation",
   "data_inspection_failed",
+  "image_content_policy_violation",
   "invalid_prompt",
   "moderation_blocked",
   "moderation_error",
@@ -92,12 +109,19 @@ const SUCCESS_CODES: ReadonlySet<unknown> = new Set([null, undefined, 0, 200, "0
 export function readError(value: unknown): ReplyError | null {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return null;
-  const { error } = body;
+  const { error, response } = body;
   if (tellsError(error) || (isFilled(error) && !hasReply(body))) return errorOf(error, body);
   if (body.object === "error" || body.type === "error") return errorOf(body, body);
   const { base_resp: status } = body;
   if (isObject(status) && !SUCCESS_CODES.has(status.status_code)) return errorOf(status, body);
+  if (isObject(response) && tellsError(response.error)) return errorOf(response.error, response);
   return hasReply(body) ? null : readBareError(body);
+}
+
+/** The failure in the data of an event that is an error by its name. */
+export function failureOfEvent(data: string | null): RouteFailure {
+  const error = data === null ? null : readError(jsonOrNull(data));
+  return error === null ? new RouteFailure("The stream has an error") : new ReportedFailure(error);
 }
 
 /** The code of an error in brackets, for the operator's log; empty if it has none. */
@@ -132,12 +156,25 @@ function errorOf(error: unknown, body: Json): ReplyError {
     CONTEXT_CODES.has(code) ||
     (isObject(error) && CONTEXT_CODES.has(String(error.type))) ||
     CONTEXT_MESSAGE.test(message);
-  const isAccess = ACCESS_CODES.has(code) || ACCESS_MESSAGE.test(message);
-  const isOperators = isAccess || LIMIT_CODES.has(code) || LIMIT_MESSAGE.test(message);
-  const retryAfterSeconds = isObject(error) ? retryDelayOf(error) : null;
+  const status = statusIn(error) ?? statusIn(body);
   const isContentRefusal = CONTENT_CODES.has(code) || CONTENT_MESSAGE.test(message);
+  const isAccess =
+    ACCESS_CODES.has(code) || ACCESS_STATUSES.has(status) || ACCESS_MESSAGE.test(message);
+  const isLimit = status === FORBIDDEN ? !isContentRefusal : LIMIT_STATUSES.has(status);
+  const isOperators = isAccess || isLimit || LIMIT_CODES.has(code) || LIMIT_MESSAGE.test(message);
+  const retryAfterSeconds = isObject(error) ? retryDelayOf(error) : null;
   const faults = { isContextFull, isOperators, isAccess, isContentRefusal };
-  return { message, code, ...faults, retryAfterSeconds };
+  return { message, code, status, ...faults, retryAfterSeconds };
+}
+
+const STATUS = /^[45]\d\d$/;
+
+/** The status of HTTP in an error, under any of its names. */
+function statusIn(error: unknown): number | null {
+  if (!isObject(error)) return null;
+  const words = [error.code, error.status, error.status_code, error.statusCode].map(String);
+  const status = words.find((word) => STATUS.test(word));
+  return status === undefined ? null : Number(status);
 }
 
 /** Google names the delay in the details of the error, as text: `"retryDelay": "13s"`. */

@@ -14,7 +14,7 @@ import {
   readReasoning,
   readRefusal,
 } from "./message-text.ts";
-import { codeInBrackets, readError, tellsError } from "./reply-error.ts";
+import { ReportedFailure, readError, tellsError } from "./reply-error.ts";
 import { chargedUsage, type Delivered, readUsage } from "./reply-usage.ts";
 import { indexOf, ToolCallReader } from "./tool-calls.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
@@ -73,7 +73,7 @@ export class ReplyReader {
   /** Reads a chunk or a whole reply. Throws a RouteFailure if it is an error, or no object. */
   read(json: unknown): ReadChunk {
     const error = readError(json);
-    if (error !== null) throw new RouteFailure(`The reply is an error${codeInBrackets(error)}`);
+    if (error !== null) throw new ReportedFailure(error);
     if (!isObject(json)) throw new RouteFailure("The reply is not an object");
     const choice = this.#choiceOf(json.choices);
     const finish = choice === null ? null : this.#readFinish(choice);
@@ -133,10 +133,10 @@ export class ReplyReader {
 
   #readFinish({ finish_reason, error, delta }: Json): ReplyEnd | null {
     const finish = readFinish(finish_reason);
-    const isFailed = tellsError(error) || (isObject(delta) && tellsError(delta.error));
-    if (finish === "error" || isFailed) {
-      throw new RouteFailure("The reply ended with an error");
-    }
+    const told = tellsError(error) ? error : isObject(delta) ? delta.error : null;
+    const reported = tellsError(told) ? readError({ error: told }) : null;
+    if (reported !== null) throw new ReportedFailure(reported);
+    if (finish === "error") throw new RouteFailure("The reply ended with an error");
     // Of several reasons, the first that cut the reply short stays.
     if (finish !== null && (this.#finish ?? "stop") === "stop") this.#finish = finish;
     return finish;

@@ -15,6 +15,7 @@ const SPACE = 32;
 /** A larger event cannot be a chat chunk. */
 const EVENT_LENGTH_MAX = 1024 * 1024;
 
+const ERROR_FIELD = "error:";
 const ERROR_NAME = /^event:\s*error\s*$/;
 const BRACE = 0x7b;
 
@@ -34,6 +35,8 @@ export class SseReader {
   #isError = false;
   /** True once an event named `error` is complete, which ends the stream. */
   hasError = false;
+  /** The data of the event named `error`; null without one, and if it has none. */
+  errorData: string | null = null;
   readonly #eventLengthMax: number;
 
   constructor(eventLengthMax = EVENT_LENGTH_MAX) {
@@ -97,7 +100,10 @@ export class SseReader {
       return null;
     }
     const data = this.hasError || this.#isError ? null : this.#data;
-    if (this.#isError) this.hasError = true;
+    if (this.#isError && !this.hasError) {
+      this.hasError = true;
+      this.errorData = this.#data;
+    }
     this.#isError = false;
     this.#data = null;
     return data;
@@ -120,8 +126,10 @@ export class SseReader {
   /** Some servers report a failure in a field `error`, or as JSON without a field name. */
   #otherField(line: string): void {
     if (line.startsWith("event")) this.#isError = ERROR_NAME.test(line);
-    else if (line.startsWith("error:")) this.#isError = true;
-    else if (line.charCodeAt(0) === BRACE) this.#addData(line);
+    else if (line.startsWith(ERROR_FIELD)) {
+      this.#isError = true;
+      this.#addData(line.slice(ERROR_FIELD.length));
+    } else if (line.charCodeAt(0) === BRACE) this.#addData(line);
   }
 
   #addData(value: string): void {

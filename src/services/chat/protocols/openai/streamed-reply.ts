@@ -6,6 +6,7 @@ import { brokenReply, tooLarge } from "../../../../upstream/upstream-http.ts";
 import type { ChatBatch, ChatDelta } from "../provider.ts";
 import type { ReplyStream } from "../upstream-stream.ts";
 import { RepeatedChunk, textDelta } from "./repeated-chunk.ts";
+import { failureOfEvent } from "./reply-error.ts";
 import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
 import { SseReader } from "./sse-reader.ts";
 
@@ -81,7 +82,7 @@ export class StreamedReply implements ReplyStream {
         else if (event !== "") this.#take(event, batch);
         if (this.isDone) break;
       }
-      if (this.#events.hasError) throw new RouteFailure("The stream has an event named error");
+      if (this.#events.hasError) throw failureOfEvent(this.#events.errorData);
     } catch (error) {
       this.failure = error instanceof RouteFailure ? error : brokenReply(error);
     }

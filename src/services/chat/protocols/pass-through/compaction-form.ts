@@ -13,7 +13,10 @@ export const compactionForm: PassThroughForm<LastOfResponses> = {
   url: ({ baseUrl }) => `${baseUrl}/responses/compact`,
   body: compactionBody,
   // The output of a compaction is sealed, as thoughts are.
-  whole: (reply) => ({ choice: responsesForm.whole(reply).choice, hasThought: true }),
+  whole(reply) {
+    const read = responsesForm.whole(reply);
+    return read === null ? null : { ...read, hasThought: true };
+  },
 };
 
 /** The endpoint that shortens knows neither an output limit nor identifiers of people. */

@@ -1,12 +1,11 @@
 // Anthropic's Messages, passed through.
 
 import { isObject, type Json } from "../../../../core/text/json.ts";
-import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { anthropicMessages, type LastOfMessages } from "../../usage/anthropic-messages.ts";
 import { listIn, textIn } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";
-import type { ChatChoice, ChatDelta, ToolCall } from "../provider.ts";
-import type { PassedEvent, PassThroughForm } from "./pass-through-form.ts";
+import type { ChatDelta, ToolCall } from "../provider.ts";
+import type { PassedEvent, PassedReply, PassThroughForm } from "./pass-through-form.ts";
 
 const VERSION = "2023-06-01";
 
@@ -72,7 +71,7 @@ function readEvent(event: Json): PassedEvent {
         ? SILENT
         : { delta: NO_TEXT, finish: finishOf(event.delta) };
     case "message_stop":
-      return { delta: NO_TEXT, finish: "stop", isLast: true };
+      return { delta: NO_TEXT, isLast: true };
     case "error":
       return { delta: NO_TEXT, isFailure: true };
     default:
@@ -112,10 +111,8 @@ function finishOf(reply: unknown): string {
   return FINISHES[textIn(reply, "stop_reason") ?? ""] ?? "stop";
 }
 
-function readWhole(reply: Json): { readonly choice: ChatChoice; readonly hasThought: boolean } {
-  if (!isObject(reply) || reply.type !== "message" || !Array.isArray(reply.content)) {
-    throw new RouteFailure("The reply is no message");
-  }
+function readWhole(reply: Json): PassedReply | null {
+  if (reply.type !== "message" || !Array.isArray(reply.content)) return null;
   let content = "";
   let hasThought = false;
   const calls: ToolCall[] = [];

@@ -14,7 +14,7 @@ export interface PassedEvent {
   readonly begins?: boolean;
   /** True for a thought, whether or not the event has its text. */
   readonly isThought?: boolean;
-  /** The reason, by chat's names, if the reply ends here; more events may follow. */
+  /** The reason of the reply's end, by chat's names, if the event has one; more may follow. */
   readonly finish?: string;
   /** True if no event follows. */
   readonly isLast?: boolean;
@@ -34,6 +34,11 @@ export interface PassThroughForm<Last> {
   /** The terms of the request that a usage may leave out. */
   readonly sent: (call: UpstreamCall) => SentCall;
   readonly read: (event: Json) => PassedEvent;
-  /** The text of a whole reply. Throws a RouteFailure if it is an error, or no reply. */
-  readonly whole: (reply: Json) => { readonly choice: ChatChoice; readonly hasThought: boolean };
+  /** The text of a whole reply; null if it is none. */
+  readonly whole: (reply: Json) => PassedReply | null;
+}
+
+export interface PassedReply {
+  readonly choice: ChatChoice;
+  readonly hasThought: boolean;
 }

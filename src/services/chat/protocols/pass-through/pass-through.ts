@@ -3,7 +3,7 @@
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
@@ -12,12 +12,13 @@ import {
   readText,
   type UpstreamRequest,
 } from "../../../../upstream/upstream-http.ts";
-import { refuse } from "../openai/refuse-call.ts";
+import { reading, refuse } from "../openai/refuse-call.ts";
+import { ReportedFailure, readError } from "../openai/reply-error.ts";
 import { streamBytesMax } from "../openai/streamed-reply.ts";
 import type { OwnProtocol, UpstreamCall } from "../protocol.ts";
 import type { ChatReply } from "../provider.ts";
 import { UpstreamStream } from "../upstream-stream.ts";
-import type { PassThroughForm } from "./pass-through-form.ts";
+import type { PassedReply, PassThroughForm } from "./pass-through-form.ts";
 import { PassedStream, usageOf } from "./passed-stream.ts";
 
 /** Replies of these forms repeat the request's instructions and tools. */
@@ -44,13 +45,27 @@ async function complete<Last>(form: PassThroughForm<Last>, call: UpstreamCall): 
   const text = await exchange(request, (response) =>
     response.status === OK ? readText(response, REPLY_BYTES_MAX) : refuse(response, call),
   );
-  const body = parseJson(text) as Json;
-  const { choice, hasThought } = form.whole(body);
-  const { content, tool_calls: calls } = choice.message;
-  const hasOutput = (content ?? "") !== "" || calls !== undefined;
+  const { choice, hasThought, body } = reading(call, () => readReply(form, parseJson(text)));
+  const { content, refusal, tool_calls: calls } = choice.message;
+  const hasOutput = (content ?? "") !== "" || refusal !== undefined || calls !== undefined;
   const last = form.usage.fold(form.usage.none, body);
   const read = form.usage.read(last, form.sent(call));
   return { choices: [choice], ...usageOf(read, { hasOutput, hasThought }), body };
+}
+
+/** The text of a whole reply. Throws if it is an error, or no reply. */
+function readReply<Last>(
+  form: PassThroughForm<Last>,
+  body: unknown,
+): PassedReply & { readonly body: Json } {
+  const reply = isObject(body) ? form.whole(body) : null;
+  if (isObject(body) && reply !== null) return { ...reply, body };
+  throw failureIn(body) ?? new RouteFailure("The server sent something that is no reply");
+}
+
+function failureIn(body: unknown): ReportedFailure | null {
+  const error = readError(body);
+  return error === null ? null : new ReportedFailure(error);
 }
 
 interface SentRequest extends Pick<UpstreamRequest, "limit" | "signal"> {
@@ -75,6 +90,7 @@ function requestTo<Last>(
   return { account, fetch, url, method: "POST", headers, body, limit, signal };
 }
 
-function refuseWhole(): never {
-  throw new RouteFailure("The server answered with JSON instead of a stream");
+function refuseWhole(text: string): never {
+  const failure = failureIn(jsonOrNull(text));
+  throw failure ?? new RouteFailure("The server answered with JSON instead of a stream");
 }

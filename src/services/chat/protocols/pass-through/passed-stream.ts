@@ -1,10 +1,11 @@
 // Reads the bytes of a stream that is passed through: each event once, for its text and its usage.
 
-import { isObject, jsonOrNull } from "../../../../core/text/json.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { brokenReply, tooLarge } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
 import type { ReplyUsage, SentCall } from "../../usage/reply-usage.ts";
+import { failureOfEvent, ReportedFailure, readError, tellsError } from "../openai/reply-error.ts";
 import { chargedUsage, type Delivered } from "../openai/reply-usage.ts";
 import { SseReader } from "../openai/sse-reader.ts";
 import type { ChatBatch, ChatDelta, ChatUsage, UsageFault } from "../provider.ts";
@@ -28,6 +29,8 @@ export class PassedStream<Last> implements ReplyStream {
   #bytesRead = 0;
   #delivered: { hasOutput: boolean; hasThought: boolean } = { hasOutput: false, hasThought: false };
   #hasGivenUsage = false;
+  /** The reason of the reply's end, by chat's names; null before it has come. */
+  #finish: string | null = null;
   failure: RouteFailure | null = null;
   hasContent = false;
   isFinished = false;
@@ -50,7 +53,7 @@ export class PassedStream<Last> implements ReplyStream {
       this.#bytesRead += to - from;
       if (this.#bytesRead > this.#options.bytesMax) throw tooLarge();
       for (const data of this.#events.push(bytes, from, to)) this.#take(data, deltas);
-      if (this.#events.hasError) throw new RouteFailure("The stream has an error");
+      if (this.#events.hasError) throw failureOfEvent(this.#events.errorData);
     } catch (error) {
       this.failure = error instanceof RouteFailure ? error : brokenReply(error);
     }
@@ -65,15 +68,19 @@ export class PassedStream<Last> implements ReplyStream {
   #take(data: string, deltas: ChatDelta[]): void {
     const event = this.isDone ? null : jsonOrNull(data);
     if (!isObject(event)) return;
-    const { delta, begins, isThought, finish, isLast, isFailure } = this.#form.read(event);
+    const { delta, begins, isThought, finish = null, isLast, isFailure } = this.#form.read(event);
+    if (isFailure === true || mayBeError(event)) throwIfError(event);
     if (isFailure === true) throw new RouteFailure("The reply ended with an error");
     this.#last = this.#form.usage.fold(this.#last, event);
-    const one = { index: 0, delta, finish_reason: finish ?? null, event };
+    // Of several reasons, the first that cut the reply short stays.
+    if (finish !== null && (this.#finish ?? "stop") === "stop") this.#finish = finish;
+    const finish_reason = isLast === true ? (this.#finish ?? "stop") : finish;
+    const one = { index: 0, delta, finish_reason, event };
     deltas.push(begins === true ? { ...one, begins } : one);
     this.hasContent = true;
     this.#delivered.hasOutput ||= hasOutput(one);
     this.#delivered.hasThought ||= isThought === true;
-    this.isFinished ||= finish !== undefined;
+    this.isFinished ||= finish_reason !== null;
     this.isDone ||= isLast === true;
   }
 
@@ -82,6 +89,16 @@ export class PassedStream<Last> implements ReplyStream {
     const read = this.#form.usage.read(this.#last, this.#options.sent);
     return { deltas, ...usageOf(read, this.#delivered) };
   }
+}
+
+/** True for an event that is no part of a reply in these forms, whose events have types. */
+function mayBeError({ type, error }: Json): boolean {
+  return typeof type !== "string" || tellsError(error);
+}
+
+function throwIfError(event: Json): void {
+  const error = readError(event);
+  if (error !== null) throw new ReportedFailure(error);
 }
 
 /** The usage that a call is charged by; null if there is none, or if it contradicts itself. */

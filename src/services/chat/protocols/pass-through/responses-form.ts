@@ -1,13 +1,13 @@
 // OpenAI's Responses, passed through.
 
 import { isObject, type Json, textOrEmpty } from "../../../../core/text/json.ts";
-import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { tierOf } from "../../request-tier.ts";
 import { type LastOfResponses, openAiResponses } from "../../usage/openai-responses.ts";
-import { listIn, SENT_PLAINLY } from "../../usage/reply-usage.ts";
+import { listIn, objectIn, SENT_PLAINLY } from "../../usage/reply-usage.ts";
+import { CONTENT_FILTER, LENGTH } from "../openai/finish-reason.ts";
 import type { UpstreamCall } from "../protocol.ts";
-import type { ChatChoice, ChatDelta, ToolCall } from "../provider.ts";
-import type { PassedEvent, PassThroughForm } from "./pass-through-form.ts";
+import type { ChatDelta, ToolCall } from "../provider.ts";
+import type { PassedEvent, PassedReply, PassThroughForm } from "./pass-through-form.ts";
 
 export const responsesForm: PassThroughForm<LastOfResponses> = {
   form: "responses",
@@ -61,7 +61,7 @@ function readEvent(event: Json): PassedEvent {
     case "response.completed":
       return { delta: NO_TEXT, finish: "stop", isLast: true };
     case "response.incomplete":
-      return { delta: NO_TEXT, finish: "length", isLast: true };
+      return { delta: NO_TEXT, finish: cutBy(event.response), isLast: true };
     case "response.failed":
     case "error":
       return FAILED;
@@ -78,31 +78,43 @@ function readAdded(item: unknown): PassedEvent {
   return { delta: { tool_calls: [{ index: 0, function: { name: item.name, arguments: "" } }] } };
 }
 
+/** The reason of a reply that ended before it was complete. */
+function cutBy(response: unknown): string {
+  const { reason } = objectIn(response, "incomplete_details");
+  return reason === CONTENT_FILTER ? CONTENT_FILTER : LENGTH;
+}
+
 const FAILED_STATUSES: ReadonlySet<unknown> = new Set(["failed", "cancelled"]);
 
-function readWhole(reply: Json): { readonly choice: ChatChoice; readonly hasThought: boolean } {
-  if (!isObject(reply) || !Array.isArray(reply.output) || FAILED_STATUSES.has(reply.status)) {
-    throw new RouteFailure("The reply is no response");
-  }
+function readWhole(reply: Json): PassedReply | null {
+  if (!Array.isArray(reply.output) || FAILED_STATUSES.has(reply.status)) return null;
   let content = "";
+  let refusal = "";
   let hasThought = false;
   const calls: ToolCall[] = [];
   for (const item of listIn(reply, "output")) {
     if (item.type === "reasoning") hasThought = true;
-    if (item.type === "message") content += itemText(item);
+    if (item.type === "message") {
+      content += textsIn(item, "text");
+      refusal += textsIn(item, "refusal");
+    }
     const input = item.arguments ?? item.input;
     if (typeof item.name !== "string" || typeof input !== "string") continue;
     calls.push({ id: "", type: "function", function: { name: item.name, arguments: input } });
   }
-  const said = { role: "assistant", content } as const;
-  const message = calls.length === 0 ? said : { ...said, tool_calls: calls };
-  const finish_reason = reply.status === "incomplete" ? "length" : "stop";
+  const message = {
+    role: "assistant",
+    content,
+    ...(refusal !== "" && { refusal }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  } as const;
+  const finish_reason = reply.status === "incomplete" ? cutBy(reply) : "stop";
   return { choice: { index: 0, message, finish_reason }, hasThought };
 }
 
-function itemText(item: Json): string {
-  return listIn(item, "content")
-    .map(({ text, refusal }) => text ?? refusal)
-    .filter((text) => typeof text === "string")
+/** The texts of a message that stand under this name in its parts. */
+function textsIn(message: Json, name: "text" | "refusal"): string {
+  return listIn(message, "content")
+    .map((part) => textOrEmpty(part[name]))
     .join("");
 }

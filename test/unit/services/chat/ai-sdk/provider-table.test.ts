@@ -16,13 +16,17 @@ import { pngUrl } from "../../../../support/api/images.ts";
 import { rejection } from "../../../../support/api/rejection.ts";
 import { assembled, type CallersReply, replyOf } from "../../../../support/api/reply-corpus.ts";
 import { eventually } from "../../../../support/eventually.ts";
-import type { WireAnswer } from "../../../../support/fakes/wire/wire-answer.ts";
+import { eventsUpTo, type WireAnswer } from "../../../../support/fakes/wire/wire-answer.ts";
 import {
   ALL_FORMS,
+  ALL_WAYS,
+  callBy,
   callTo,
+  exchangeOf,
   protocolOf,
   serviceAccountAt,
   type WireProvider,
+  type WireWay,
 } from "../../../../support/fakes/wire/wire-forms.ts";
 import { startWireServer, type WireReply } from "../../../../support/fakes/wire/wire-server.ts";
 import { shared, sharedServer } from "../../../../support/shared.ts";
@@ -92,12 +96,12 @@ const TABLE = KINDS.flatMap((kind) =>
     .map(([name, row]) => [kind, name, row] as const),
 );
 
-async function askWhole(call: UpstreamCall, kind: WireProvider): Promise<CallersReply> {
-  return replyOf(await protocolOf(kind).complete(call));
+async function askWhole(call: UpstreamCall, way: WireWay): Promise<CallersReply> {
+  return replyOf(await exchangeOf(way).complete(call));
 }
 
-async function askStream(call: UpstreamCall, kind: WireProvider): Promise<CallersReply> {
-  return assembled(await Array.fromAsync(protocolOf(kind).stream(call)));
+async function askStream(call: UpstreamCall, way: WireWay): Promise<CallersReply> {
+  return assembled(await Array.fromAsync(exchangeOf(way).stream(call)));
 }
 
 /**
@@ -119,8 +123,8 @@ describe.each(TABLE)("%s, %s", (kind, _, { answer, expected, ...parts }) => {
 
   test("gives the same reply and usage whole and streamed", async () => {
     server.queue(form.whole(answer), form.stream(answer));
-    const whole = await askWhole(call(), kind);
-    const streamed = await askStream(call(), kind);
+    const whole = await askWhole(call(), { kind });
+    const streamed = await askStream(call(), { kind });
     expect(streamed).toEqual(whole);
     expect(whole).toMatchObject({ ...expected, usage: paid(kind, answer) });
     const calls = answer.calls ?? [];
@@ -160,19 +164,22 @@ test("anthropic: a refusal before any output, which nobody bills, has no tokens"
   }
 });
 
-describe.each(KINDS)("%s", (kind) => {
-  const form = ALL_FORMS[kind];
-  const call = (parts: Partial<UpstreamCall> = {}) => callTo(kind, server.url, parts, { cloud });
+describe.each(Object.entries(ALL_WAYS))("%s", (_, way) => {
+  const form = ALL_FORMS[way.kind];
+  const call = (parts: Partial<UpstreamCall> = {}) => callBy(way, server.url, parts, { cloud });
+  // The event with the reason of the end ends a message, whatever follows it.
+  const endOf = (body: WireReply["body"]) =>
+    way.own === "messages" ? eventsUpTo(body, "message_delta") : form.endEvent(body);
 
   async function refusals(reply: WireReply) {
     server.queue(reply, reply);
-    return [await rejection(askWhole(call(), kind)), await rejection(askStream(call(), kind))];
+    return [await rejection(askWhole(call(), way)), await rejection(askStream(call(), way))];
   }
 
   test("sends the prompt and its output limit, once", async () => {
     server.queue(form.whole(PLAIN));
     const before = server.requests.length;
-    await askWhole(call(), kind);
+    await askWhole(call(), way);
     expect(server.requests.length).toBe(before + 1);
     const sent = server.requests.at(-1);
     const text = sent?.text;
@@ -228,7 +235,7 @@ describe.each(KINDS)("%s", (kind) => {
     const seen: unknown[] = [];
     const error = await rejection(
       (async () => {
-        for await (const { deltas } of protocolOf(kind).stream(call())) seen.push(...deltas);
+        for await (const { deltas } of exchangeOf(way).stream(call())) seen.push(...deltas);
       })(),
     );
     expect(error).toBeInstanceOf(RouteFailure);
@@ -238,21 +245,21 @@ describe.each(KINDS)("%s", (kind) => {
   test("fails on a stream that breaks off, wherever it does", async () => {
     const { body, ...reply } = form.stream(PLAIN);
     for (const end of ["whole", "cut"] as const) {
-      for (let events = 0; events < form.endEvent(body); events += 1) {
+      for (let events = 0; events < endOf(body); events += 1) {
         server.queue({ ...reply, body: body.slice(0, events), end });
-        expect(await rejection(askStream(call(), kind))).toBeInstanceOf(RouteFailure);
+        expect(await rejection(askStream(call(), way))).toBeInstanceOf(RouteFailure);
       }
     }
   });
 
   test("ends the request of a caller who leaves at any event", async () => {
     const { body, ...reply } = form.stream(PLAIN);
-    for (let events = 0; events < form.endEvent(body); events += 1) {
+    for (let events = 0; events < endOf(body); events += 1) {
       server.queue({ ...reply, body: body.slice(0, events), end: "hang" });
       const leaving = new AbortController();
       const asked = server.requests.length;
       const left = server.left.length;
-      const reading = rejection(askStream(call({ signal: leaving.signal }), kind));
+      const reading = rejection(askStream(call({ signal: leaving.signal }), way));
       await eventually("a request", () => server.requests.length > asked);
       leaving.abort(new Error("The caller has left"));
       expect(await reading).toMatchObject({ message: "The caller has left" });
@@ -267,26 +274,29 @@ describe.each(KINDS)("%s", (kind) => {
     const { body, ...reply } = form.stream(PLAIN);
     const hanging: WireReply = {
       ...reply,
-      body: body.slice(0, form.endEvent(body) - 1),
+      body: body.slice(0, endOf(body) - 1),
       end: "hang",
     };
     silent.queue(hanging, hanging, { ...hanging, body: [] });
-    const impatient = () => callTo(kind, silent.url, {}, { ...limits, cloud });
+    const impatient = () => callBy(way, silent.url, {}, { ...limits, cloud });
     for (const ask of [askWhole, askStream, askStream]) {
-      expect(await rejection(ask(impatient(), kind))).toBeInstanceOf(RouteFailure);
+      expect(await rejection(ask(impatient(), way))).toBeInstanceOf(RouteFailure);
     }
   });
 });
 
 const SEEING = KINDS.filter((kind) => PROVIDER_MEDIA[kind].kinds.includes("image"));
 
-test.each(SEEING)("%s: an image is in the request as it came", async (kind) => {
+test.each(SEEING)("%s: an image is in each request as it came", async (kind) => {
   const image = readImage({ url: pngUrl(64, 32, 300), param: "p" });
   const content = [{ type: "text", text: "What is this?" }, image] as const;
   const request = { ...REQUEST, messages: [{ role: "user", content } as const], media: [image] };
-  server.queue(ALL_FORMS[kind].whole(PLAIN));
-  await askWhole(callTo(kind, server.url, { request }, { cloud }), kind);
-  expect(server.requests.at(-1)?.text).toContain(base64Of(image));
+  server.queue(ALL_FORMS[kind].whole(PLAIN), ALL_FORMS[kind].stream(PLAIN));
+  for (const ask of [askWhole, askStream]) {
+    const reply = await ask(callTo(kind, server.url, { request }, { cloud }), { kind });
+    expect(server.requests.at(-1)?.text).toContain(base64Of(image));
+    expect(reply).toMatchObject({ text: "Fares are paid.", usage: paid(kind, PLAIN) });
+  }
 });
 
 test("the page has a cell for each provider and row of the table", () => {

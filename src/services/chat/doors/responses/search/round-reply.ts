@@ -2,11 +2,14 @@
 // repeats it, for servers of chat's form and of the form of Responses.
 
 import { isObject, type Json, textOrEmpty } from "../../../../../core/text/json.ts";
-import { LENGTH } from "../../../protocols/openai/finish-reason.ts";
+import { CONTENT_FILTER, LENGTH } from "../../../protocols/openai/finish-reason.ts";
 import type { ToolCallPiece } from "../../../protocols/openai/tool-calls.ts";
 import { addTo } from "../../../protocols/openai/whole-reply.ts";
 import type { ChatDelta, ChatMessage, ServedReply, ToolCall } from "../../../protocols/provider.ts";
 import { SEARCH_NAME } from "./search-words.ts";
+
+/** The ends of a reply that may have cut a call of the search. */
+const CUTS: ReadonlySet<string | null | undefined> = new Set([LENGTH, CONTENT_FILTER]);
 
 /** Collects a reply from its deltas, or takes it whole. */
 export class RoundReply {
@@ -19,7 +22,7 @@ export class RoundReply {
   #isCut = false;
 
   take({ delta, event, finish_reason }: ChatDelta): void {
-    if (finish_reason === LENGTH) this.#isCut = true;
+    if (CUTS.has(finish_reason)) this.#isCut = true;
     if (event === undefined) this.#takeParts(delta);
     else {
       this.#items ??= [];
@@ -30,7 +33,7 @@ export class RoundReply {
   }
 
   takeWhole({ choices: [choice], body }: ServedReply): void {
-    if (choice?.finish_reason === LENGTH) this.#isCut = true;
+    if (CUTS.has(choice?.finish_reason)) this.#isCut = true;
     if (body !== undefined) {
       this.#items = Array.isArray(body.output) ? body.output.filter(isObject) : [];
       return;
