@@ -7,7 +7,13 @@ import type { AccountView } from "../../../actors/account.ts";
 import { add, type NanoUsd, usd } from "../../../src/core/money/money.ts";
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { costOf, until } from "../../support/api/api-world.ts";
-import { DOOR_WAYS, type DoorWay, doorsAt, VECTOR_MODELS } from "../../support/api/doors-world.ts";
+import {
+  DOOR_WAYS,
+  type DoorWay,
+  doorsAt,
+  PACKAGE_WAYS,
+  VECTOR_MODELS,
+} from "../../support/api/doors-world.ts";
 import { replyTo } from "../../support/fakes/fake-vectors.ts";
 import type { WireAnswer } from "../../support/fakes/wire/wire-answer.ts";
 import { type QueuedReply, startWireServer } from "../../support/fakes/wire/wire-server.ts";
@@ -148,7 +154,7 @@ async function readUntil(
 }
 
 describe("a stream holds nothing and costs the sent text, wherever", () => {
-  for (const way of DOOR_WAYS) {
+  for (const way of [...DOOR_WAYS, ...PACKAGE_WAYS]) {
     const { body: events, headers = {} } = way.wire.stream(answerOf(way));
     const body = way.body({ stream: true, maxTokens: 100 });
 
@@ -160,7 +166,8 @@ describe("a stream holds nothing and costs the sent text, wherever", () => {
         for (let count = 0; count <= events.length; count += 1) {
           const before = await api.view(account);
           const sent = events.slice(0, count);
-          const words = WORDS.filter((word) => sent.join("").includes(word));
+          const text = Buffer.concat(sent.map((event) => Buffer.from(event))).toString();
+          const words = WORDS.filter((word) => text.includes(word));
           server.queue({ headers, body: sent, end });
           const asked = server.requests.length;
           const leaving = new AbortController();

@@ -6,7 +6,14 @@ import { anthropicWire } from "../fakes/wire/anthropic-wire.ts";
 import { CHAT_WIRES } from "../fakes/wire/chat-wire.ts";
 import { responsesWire } from "../fakes/wire/responses-wire.ts";
 import type { WireForm } from "../fakes/wire/wire-answer.ts";
-import { modelFor, WAYS, type Way } from "../product/ways.ts";
+import {
+  SDK_MODELS,
+  type SdkKind,
+  serviceAccountAt,
+  WIRE_FORMS,
+} from "../fakes/wire/wire-forms.ts";
+import { CHAT_WAY, modelFor, WAYS, type Way } from "../product/ways.ts";
+import { sharedServer } from "../shared.ts";
 import type { ApiWorld } from "./api-world.ts";
 import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
 import { DOORS } from "./doors.ts";
@@ -45,6 +52,20 @@ export const DOOR_WAYS: readonly DoorWay[] = WAYS.map((way) => {
   };
 });
 
+const PACKAGES = Object.keys(WIRE_FORMS) as SdkKind[];
+
+/** The ways of a chat to servers of other forms, each by a package. */
+export const PACKAGE_WAYS: readonly DoorWay[] = PACKAGES.map((kind) => {
+  const { path, body } = DOORS.chat;
+  return {
+    ...CHAT_WAY,
+    name: `${path}, by the package for ${kind}`,
+    path,
+    wire: WIRE_FORMS[kind],
+    body: (asked) => body({ ...asked, model: `${ID}-by-${kind}`, prompt: "Hello" }),
+  };
+});
+
 export const VECTOR_MODELS = { embedding: "door-vectors", rerank: "door-ranks" } as const;
 
 /** An API whose models are all at this server, and have the prices of the tests' model. */
@@ -52,15 +73,19 @@ export async function doorsAt(
   url: string,
   more: Pick<Partial<AppDeps>, "parser"> = {},
 ): Promise<ApiWorld> {
-  const providers = SERVERS.map(({ kind }) => providerAt(url, { name: kind, kind }));
-  const model = (id: string, provider: string) => ({
-    ...modelOf([provider, "upstream-model"]),
+  const tokens = sharedServer(() => Response.json({ access_token: "ya29.token" }));
+  const cloud = { region: "eu-west-1", serviceAccount: serviceAccountAt(String(tokens.url)) };
+  const kinds = new Set([...SERVERS.map(({ kind }) => kind), ...PACKAGES]);
+  const providers = [...kinds].map((kind) => providerAt(url, { name: kind, kind, cloud }));
+  const model = (id: string, provider: string, name = "upstream-model") => ({
+    ...modelOf([provider, name]),
     id,
     prices: MODEL.prices,
     contextTokens: CONTEXT_TOKENS,
   });
   const models = [
     ...SERVERS.map(({ form, kind }) => model(modelFor({ form }, ID), kind)),
+    ...PACKAGES.map((kind) => model(`${ID}-by-${kind}`, kind, SDK_MODELS[kind])),
     ...(["embedding", "rerank"] as const).map((serves) => ({
       ...model(VECTOR_MODELS[serves], "openai"),
       serves,

@@ -105,6 +105,44 @@ test("an amount that a late settlement gives back lets the others of its flush c
   expect(text).toMatch(/^farebox_journal_rejected_total\{.*\} 1$/m);
 });
 
+test("doubtful usages are counted by their kind, and no other usage is", async () => {
+  await using lab = await openJournalLab();
+  const { registry, metrics } = metricsOf(lab);
+  const account = await lab.account(7);
+  const alarms = async () => {
+    const lines = (await registry.metrics()).split("\n");
+    const counted = lines.filter((line) => line.startsWith("farebox_usage_alarms_total{"));
+    return counted.map((line) => [/kind="(\w+)"/.exec(line)?.[1], Number(line.split(" ").at(-1))]);
+  };
+  const chat = (usageDetails?: Outcome["usageDetails"]) => ({
+    outcome: outcomeText({
+      status: 200,
+      errorCode: null,
+      latencyMs: 5,
+      firstTokenMs: null,
+      promptTokens: 60,
+      cachedTokens: 0,
+      completionTokens: 50,
+      requests: 1,
+      lane: "stub",
+      usageDetails,
+    }),
+  });
+  await account.call(CENT, chat());
+  await account.call(CENT, chat({ source: "counted" }));
+  await account.call(CENT, chat({ tier: "priority" }));
+  await lab.flush(metrics);
+  expect(await alarms()).toEqual([]);
+  await account.call(CENT, chat({ source: "contradicted" }));
+  await account.call(CENT, chat({ source: "contradicted", reasoning: 3 }));
+  await account.call(CENT, chat({ tier: "unknown" }));
+  await lab.flush(metrics);
+  expect(await alarms()).toEqual([
+    ["contradicted", 2],
+    ["unknown_tier", 1],
+  ]);
+});
+
 test("entries of one flush are counted by service and status, each with its amounts", async () => {
   await using lab = await openJournalLab();
   const { registry, metrics } = metricsOf(lab);

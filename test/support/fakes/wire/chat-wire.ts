@@ -32,7 +32,7 @@ function callsOf({ calls = [] }: WireAnswer) {
 function chatWire({ unnamed, usageOf: usageBy, usageIn, thoughtField }: ChatHabits): WireForm {
   const zeros = Object.fromEntries(unnamed.map((part) => [part, 0]));
   const usageOf = (usage: WireAnswer["usage"]) => usageBy({ ...usage, ...zeros });
-  const head = { id: "chatcmpl_1", created: 1, model: "model-x" };
+  const headOf = ({ model = "model-x" }: WireAnswer) => ({ id: "chatcmpl_1", created: 1, model });
   const thoughts = ({ thought }: WireAnswer) =>
     thought === undefined ? {} : { [thoughtField ?? "reasoning_content"]: thought.text };
   const place = usageIn ?? ((usage: object) => ({ usage }));
@@ -47,10 +47,11 @@ function chatWire({ unnamed, usageOf: usageBy, usageIn, thoughtField }: ChatHabi
         ...(calls.length > 0 && { tool_calls: calls }),
       };
       const choice = { index: 0, message, finish_reason: finishOf(answer) };
-      const reply = { ...head, object: "chat.completion", choices: [choice] };
+      const reply = { ...headOf(answer), object: "chat.completion", choices: [choice] };
       return { body: [JSON.stringify({ ...reply, usage: usageOf(answer.usage) })] };
     },
     stream(answer) {
+      const head = headOf(answer);
       const chunk = (delta: object, finish_reason: string | null = null) =>
         sse({ ...head, choices: [{ index: 0, delta, finish_reason }] });
       const calls = callsOf(answer);

@@ -49,7 +49,8 @@ export function readerOf<Last>(form: UsageForm<Last>): Reader {
   return (events, sent) => form.read(events.reduce(form.fold, form.none), sent);
 }
 
-const READERS: Readonly<Record<string, Reader>> = {
+/** The reader of each shape of replies. */
+export const READERS: Readonly<Record<string, Reader>> = {
   "openai-chat": readerOf(openAiChat),
   "openai-responses": readerOf(openAiResponses),
   "anthropic-messages": readerOf(anthropicMessages),
