@@ -2,7 +2,7 @@
 -- the last end. Each end before it is in `w.ends`, by time, as five packed numbers: the end; the
 -- credit for calls that begin after it; the holds of such calls; by how much lots that came since
 -- have lowered the second number; and when the second number was first counted, or 0 if it then was
--- nothing (D-973). A wallet of one lot has none. Loaded after records.lua.
+-- nothing (D-970). A wallet of one lot has none. Loaded after records.lua.
 
 local END, END_BYTES = '<ddddd', 40
 -- An end that is longer over by both clocks is forgotten when the next lot comes.

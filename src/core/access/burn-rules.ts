@@ -11,7 +11,7 @@ export const BURN_WINDOW_MS = 5 * MINUTE_MS;
 /** The time between two checks of the rules. */
 export const BURN_EVERY_MS = 10 * SECOND_MS;
 
-/** Alarms and removed rules are kept this long (D-886). */
+/** Alarms and removed rules are kept this long (D-885). */
 export const BURN_KEEP_MS = 90 * DAY_MS;
 
 /** The effects of a rule on the key, beside notices: none, fewer requests, or no paid call. */
@@ -27,7 +27,7 @@ export const BURN_BOUNDS = {
 
 /**
  * The least amount of a rule that compares with the usual: many times the usual of a key that costs
- * almost nothing is almost nothing too (D-886).
+ * almost nothing is almost nothing too (D-885).
  */
 const USUAL_AMOUNT_MIN = usd("0.01");
 

@@ -150,7 +150,7 @@ export class BalanceNotices {
    * Lots of which something is left. The lots that end after a time have at most the free credit of
    * any moment and the credit that came later and also ends after that time, because the lot that
    * ends first is spent first. A lot of few days is told when half of them are over, not when it
-   * is given (D-770).
+   * is given (D-144).
    */
   #ending({ now, before }: EndingSpan, condition: SqlFragment): SqlFragment {
     return this.database.sql`

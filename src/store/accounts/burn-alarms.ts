@@ -30,7 +30,7 @@ const USUAL_FROM_MS = 7 * DAY_MS;
 const USUAL_TO_MS = HOUR_MS;
 /** With fewer such quarters the usual is not known. */
 const USUAL_QUARTERS_MIN = 8;
-/** The most alarms of one check; the next one finds the others (D-886). */
+/** The most alarms of one check; the next one finds the others (D-885). */
 const AT_ONCE = 200;
 
 /** A key that spends fast, and the rule that says so. */
@@ -246,7 +246,7 @@ type AlarmNotices = (
 /**
  * Ends the measures whose time is over, and lets the rules fire again whose breach is. A breach
  * with a measure is over when that ends by itself; one without, or whose measure people ended, when
- * the key spends less than half of the threshold in a whole window (D-886). So a rule has at most
+ * the key spends less than half of the threshold in a whole window (D-885). So a rule has at most
  * one measure against a key. Returns the accounts whose access document changed.
  */
 export async function endAlarms(database: Database, now: Date): Promise<readonly AccountRef[]> {
