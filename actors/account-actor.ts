@@ -50,7 +50,7 @@ import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
 import { MAIL_OWNER } from "./records/keys.ts";
-import { inactive, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
+import { inactive, isByTokens, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import { type AdmitArgs, type AdmitReply, admit, type ToRepeat } from "./scripts/admit-script.ts";
 import { endResponse, type HoldRef, type ViewReply } from "./scripts/call-scripts.ts";
@@ -339,7 +339,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
       const context = { tier, key: rates, access: refusal, isAsked: false, refusedBy };
       const error = refusalError({ ...reply, code }, terms, context);
-      const mayFit = MONEY_REFUSALS.has(code) || reply.refusedBy === "tokens";
+      const mayFit = MONEY_REFUSALS.has(code) || isByTokens(reply);
       return { refusal: error, mayFit, rate, spendable };
     }
     if (reply.verdict === "refused") {

@@ -49,20 +49,33 @@ export function limitsOf(asking: Asking, tier: Tier, key: AccessKey): readonly L
   const isKeyed = isCounted && markersOfCall(asking, null).length > 0;
   const own = isKeyed ? [...named, KEYED_CALLS] : named;
   const max = tier.accountRequestsPerMinute;
-  const { requestsPerDay, tokensPerMinute } = key;
-  if (max === null && requestsPerDay === null && tokensPerMinute === null) return own;
+  const { requestsPerDay } = key;
+  const ofTokens = terms.tokens === undefined ? NONE : tokenLimits(key, terms.tokens);
+  if (max === null && requestsPerDay === null && ofTokens.length === 0) return own;
   const limits: Limit[] = [];
   if (max !== null) limits.push({ ...REQUESTS, name: PLAN_REQUESTS, kind: "requests", max });
   if (requestsPerDay !== null) {
     const name = `${PLAN_REQUESTS}.${key.id}`;
     limits.push({ ...REQUESTS, name, kind: "requests_day", max: requestsPerDay });
   }
-  if (tokensPerMinute !== null && terms.tokens !== undefined) {
-    const weight = Math.min(terms.tokens, TOKENS_MAX);
-    const name = `tokens.${key.id}`;
-    limits.push({ ...REQUESTS, name, kind: "tokens", max: tokensPerMinute, weight });
+  limits.push(...ofTokens, ...own);
+  return limits;
+}
+
+/** The limits of a key's tokens. The day comes first: a refused call waits longer for the day. */
+function tokenLimits(
+  { id, tokensPerMinute, tokensPerDay }: AccessKey,
+  tokens: number,
+): readonly Limit[] {
+  if (tokensPerMinute === null && tokensPerDay === null) return NONE;
+  const weight = Math.min(tokens, TOKENS_MAX);
+  const limits: Limit[] = [];
+  for (const [kind, max] of [
+    ["tokens_day", tokensPerDay],
+    ["tokens", tokensPerMinute],
+  ] as const) {
+    if (max !== null) limits.push({ ...REQUESTS, name: `${kind}.${id}`, kind, max, weight });
   }
-  limits.push(...own);
   return limits;
 }
 

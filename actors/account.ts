@@ -16,8 +16,9 @@ export type { CallMetadata, KeyIdentity, Outcome };
 
 /**
  * A limit in time, besides the request window of the key. `requests` (any 60 s) and `requests_day`
- * (UTC) count each request that no such limit refuses. A `minute` (any 60 s), `tokens` (any 60 s)
- * and a `day` (UTC) count admitted calls only; money that a settlement returns can be used again.
+ * (UTC) count each request that no such limit refuses. A `minute` (any 60 s), a `day` (UTC),
+ * `tokens` (any 60 s) and `tokens_day` (UTC) count admitted calls only; a count that a settlement
+ * returns can be used again.
  */
 export interface Limit {
   /**
@@ -25,7 +26,7 @@ export interface Limit {
    * name.
    */
   readonly name: string;
-  readonly kind: "requests" | "requests_day" | "minute" | "tokens" | "day";
+  readonly kind: "requests" | "requests_day" | "minute" | "day" | "tokens" | "tokens_day";
   readonly max: number;
   readonly weight: number;
   /** The error code of a call that would exceed the limit. */

@@ -362,13 +362,13 @@ export function unusedOf(
 ): SettleOpenArgs["unused"] {
   // Most calls have no limits of their own.
   if (limits.length === 0) return NOTHING_UNUSED;
-  const tokens = (promptTokens ?? 0) + (completionTokens ?? 0);
+  const taken = (promptTokens ?? 0) + (completionTokens ?? 0);
   return limits
     .filter(({ kind }) => kind !== "requests" && kind !== "requests_day")
     .map(({ name, kind, weight }) => ({
       name,
       kind,
-      count: unused[name] ?? (kind === "tokens" ? weight - tokens : 0),
+      count: unused[name] ?? (kind === "tokens" || kind === "tokens_day" ? weight - taken : 0),
     }))
     .filter(({ count }) => count > 0);
 }

@@ -4,6 +4,7 @@ import { type InactiveState, inactiveMessage } from "../src/core/access/access.t
 import { type Budget, budgetWords } from "../src/core/access/budgets.ts";
 import type { AccessRefusal, KeyRates, PresentRates } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
+import { DAY_MS, SECOND_MS } from "../src/core/durations.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
 import { nextMonthMs } from "../src/core/money/months.ts";
@@ -51,7 +52,7 @@ export function refusalError(
     const message = `The ${tier.name} ${tier.kind} may have ${tier.openCalls} calls open at once`;
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
   }
-  if (reply.refusedBy === "tokens") return tokensExceeded(reply, terms, key);
+  if (isByTokens(reply)) return tokensExceeded(reply, terms, key);
   if (code === "rate_limit_exceeded") {
     const message = requestWords(reply, tier, key);
     return new ApiError(code, message, { retryAfterSeconds: reply.retrySeconds });
@@ -107,10 +108,18 @@ function idempotencyRefusal(
   }
 }
 
-type LimitReply = Pick<RefusedReply, "rate" | "retrySeconds" | "refusedBy">;
+type LimitReply = Pick<RefusedReply, "nowMs" | "rate" | "retrySeconds" | "refusedBy">;
 
-function requestWords({ rate: { limit }, refusedBy }: LimitReply, tier: Tier, key: PresentRates) {
-  if (refusedBy === "requests_day") return `This key allows ${limit} requests a day`;
+/** True if the tokens of a key refused the call: a call of fewer may pass. */
+export function isByTokens({ refusedBy }: Pick<RefusedReply, "refusedBy">): boolean {
+  return refusedBy === "tokens" || refusedBy === "tokens_day";
+}
+
+function requestWords(reply: LimitReply, tier: Tier, key: PresentRates) {
+  const { limit } = reply.rate;
+  if (reply.refusedBy === "requests_day") {
+    return `This key allows ${limit} requests a day; ${nextDayWords(reply)}`;
+  }
   const isOneKeys = tier.kind === "plan" && limit !== tier.accountRequestsPerMinute;
   const one = isOneKeys ? "One key" : `The ${tier.name} ${tier.kind}`;
   const who = limit === key.requestsPerMinute ? "This key" : one;
@@ -119,19 +128,29 @@ function requestWords({ rate: { limit }, refusedBy }: LimitReply, tier: Tier, ke
   return `${words} until ${new Date(key.slowedUntilMs).toISOString()}, by a burn-rate rule`;
 }
 
-/** A call of more tokens than a minute allows can never pass, so it is not asked to wait. */
-function tokensExceeded(
-  { retrySeconds }: LimitReply,
-  { tokens = 0 }: CallTerms,
-  { tokensPerMinute }: KeyRates,
-): ApiError {
-  const allowed = `this key allows ${tokensPerMinute} a minute`;
-  const message = `The call may take up to ${tokens} tokens; ${allowed}`;
-  if (tokens > (tokensPerMinute ?? 0)) {
-    const help = `${message}: shorten the prompt, or ask for fewer output tokens`;
-    return new ApiError("rate_limit_exceeded", help);
+/** The end of the wait is the next midnight, UTC, but for a part of a second. */
+function nextDayWords({ nowMs, retrySeconds }: LimitReply): string {
+  const endMs = nowMs + retrySeconds * SECOND_MS;
+  return `the next day begins at ${new Date(endMs - (endMs % DAY_MS)).toISOString()}`;
+}
+
+/** A call of more tokens than a minute or a day allows never passes, so it is not asked to wait. */
+function tokensExceeded(reply: LimitReply, { tokens = 0 }: CallTerms, key: KeyRates): ApiError {
+  const message = `The call may take up to ${tokens} tokens; this key allows`;
+  for (const [max, time] of [
+    [key.tokensPerMinute, "minute"],
+    [key.tokensPerDay, "day"],
+  ] as const) {
+    if (max === null || tokens <= max) continue;
+    const help = "shorten the prompt, or ask for fewer output tokens";
+    return new ApiError("rate_limit_exceeded", `${message} ${max} a ${time}: ${help}`);
   }
-  return new ApiError("rate_limit_exceeded", message, { retryAfterSeconds: retrySeconds });
+  const allowed =
+    reply.refusedBy === "tokens_day"
+      ? `${key.tokensPerDay} a day, and ${nextDayWords(reply)}`
+      : `${key.tokensPerMinute} a minute`;
+  const retryAfterSeconds = reply.retrySeconds;
+  return new ApiError("rate_limit_exceeded", `${message} ${allowed}`, { retryAfterSeconds });
 }
 
 /** The months of an account and of a key, in the words of `budgetWords`. */

@@ -25,7 +25,12 @@ interface Part {
 }
 
 const MANY = 1_000_000_000;
-const RATES = { requestsPerMinute: MANY, requestsPerDay: MANY, tokensPerMinute: MANY } as const;
+const RATES = {
+  requestsPerMinute: MANY,
+  requestsPerDay: MANY,
+  tokensPerMinute: MANY,
+  tokensPerDay: MANY,
+} as const;
 const MODELS = ["plain*", "slow*"] as const;
 
 const PARTS: readonly Part[] = [

@@ -28,9 +28,10 @@
 --       { 'short', packed spendable } tentative: the bound does not fit; ahead of its body: the
 --         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
---         limit of open calls (1), of tokens (2), of the requests of a day (3) or else 0, place of
---         the budget that refused it or 0, rest of the cap or budget, end of that budget's span or
---         0, and then the requests whose marker refused it } refused; no money was changed
+--         limit of open calls (1), of tokens (2), of the requests of a day (3), of the tokens of a
+--         day (4) or else 0, place of the budget that refused it or 0, rest of the cap or budget,
+--         end of that budget's span or 0, and then the requests whose marker refused it } refused;
+--         no money was changed
 --       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
 --         nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
@@ -117,7 +118,7 @@ if attempt == 6 then
 end
 
 local for_money = IS_FOR_MONEY[code]
-local may_fit = for_money or refused_by == 'tokens'
+local may_fit = for_money or refused_by == 'tokens' or refused_by == 'tokens_day'
 local goes_on = (may_fit and (attempt == 1 or attempt == 5)) or (attempt == 4 and not code)
 if goes_on and not sent_before(holds, request, bucket.epoch) then
   -- The first try counts the request, so the window also limits how often a prompt is tokenised.

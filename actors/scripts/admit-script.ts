@@ -90,7 +90,7 @@ export type AdmitReply =
   | ({ readonly verdict: "quote"; readonly code: ErrorCode | null } & RefusalNumbers);
 
 /** Limits by the numbers that the script gives them in a refusal. */
-const REFUSED_BY = [null, "calls", "tokens", "requests_day"] as const;
+const REFUSED_BY = [null, "calls", "tokens", "requests_day", "tokens_day"] as const;
 
 /** The figures that a refusal gives. */
 interface RefusalNumbers {

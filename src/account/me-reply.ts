@@ -51,6 +51,7 @@ export const Me = named("Account", {
     tokens_per_minute: nullable(
       wholeCount("Of this key's prompts and replies; null without a limit"),
     ),
+    tokens_per_day: nullable(wholeCount("The same in a UTC day; null without a limit")),
     concurrent_streams: wholeCount("Of the account"),
     open_streams: wholeCount("Streams that are open now"),
   }),
@@ -103,6 +104,7 @@ export const ME_EXAMPLE = {
     requests_per_minute: 20,
     requests_per_day: null,
     tokens_per_minute: null,
+    tokens_per_day: null,
     concurrent_streams: 2,
     open_streams: 0,
   },

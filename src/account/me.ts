@@ -49,6 +49,7 @@ function accountJson(view: AccountView, requestId: string): object {
       ),
       requests_per_day: view.key.requestsPerDay,
       tokens_per_minute: view.key.tokensPerMinute,
+      tokens_per_day: view.key.tokensPerDay,
       concurrent_streams: view.tier.streams,
       open_streams: view.openStreams,
     },

@@ -27,6 +27,7 @@ const rates = {
   requests_per_minute: rate("Requests in 60 seconds; those of the tier apply too"),
   requests_per_day: rate("Requests in a UTC day"),
   tokens_per_minute: rate("Tokens of prompts and replies in 60 seconds"),
+  tokens_per_day: rate("Tokens of prompts and replies in a UTC day"),
 };
 
 /** The scope of an application key is always `models`: its permission "Models API". */

@@ -178,11 +178,13 @@ function ratesOf({
   requests_per_minute: requestsPerMinute,
   requests_per_day: requestsPerDay,
   tokens_per_minute: tokensPerMinute,
+  tokens_per_day: tokensPerDay,
 }: KeyLimitsFields): Partial<KeyRates> {
   return {
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(requestsPerDay !== undefined && { requestsPerDay }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(tokensPerDay !== undefined && { tokensPerDay }),
   };
 }
 

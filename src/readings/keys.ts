@@ -52,6 +52,7 @@ export const KeyTerms = {
   requests_per_minute: rate("Requests in 60 seconds; null: those of the tier"),
   requests_per_day: rate("Requests in a UTC day"),
   tokens_per_minute: rate("Tokens of prompts and replies in 60 seconds"),
+  tokens_per_day: rate("Tokens of prompts and replies in a UTC day"),
   ends_at: nullable(time({ about: "From when on it is refused", sample: LATER }), { sample: null }),
   disabled_at: nullable(time({ about: "Since when it is disabled", sample: LATER }), {
     sample: null,

@@ -26,6 +26,7 @@ const LIMITS = {
   streams: "the streams that may be open at once",
   calls: "the calls that may be open at once",
   tokens: "the tokens of the key in 60 seconds",
+  tokens_day: "the tokens of the key in a UTC day",
   minute: "the messages of a minute",
   day: "the recipients, or the idempotency keys, of a day",
 } as const;

@@ -4,10 +4,11 @@
 --   requests      a window that counts every request which no such limit refuses
 --   requests_day  a UTC day that counts them
 --   minute        a window that counts only admitted calls
---   tokens        a window that counts the tokens of admitted calls
 --   day           a UTC day that counts only admitted calls
+--   tokens        a window that counts the tokens of admitted calls
+--   tokens_day    a UTC day that counts the tokens of admitted calls
 
-local IS_DAY = { day = true, requests_day = true }
+local IS_DAY = { day = true, requests_day = true, tokens_day = true }
 local COUNTS_REQUESTS = { requests = true, requests_day = true }
 
 local DAY_MS = 86400000
@@ -132,7 +133,8 @@ local function refusal_numbers(now, window, limit, limits, left, exceeded, refus
   elseif exceeded and not by_window then retry = fits_ms(exceeded, now)
   end
   local by_day = refused_by == 'requests' and kind == 'requests_day'
-  local by = by_calls and 1 or refused_by == 'tokens' and 2 or by_day and 3 or 0
+  local by = by_calls and 1 or refused_by == 'tokens' and 2 or by_day and 3
+    or refused_by == 'tokens_day' and 4 or 0
   return pack('<ddddddd', now, most, remaining, resets, left, retry, by)
 end
 
@@ -142,7 +144,7 @@ local function uncount_limits(keys, args, first_key, last_key, first_arg, admitt
   for i = first_key, last_key do
     local a = first_arg + 2 * (i - first_key)
     local key, back = keys[i], tonumber(args[a + 1])
-    if args[a] == 'day' then
+    if IS_DAY[args[a]] then
       local day, used = read_day(key)
       if day == floor(admitted / DAY_MS) then write_day(key, day, max(0, used - back)) end
     else

@@ -53,7 +53,13 @@ export function KeyLimits({ account, keyRow, close }: KeyLimitsProps) {
 
 type Limits = Pick<
   Key,
-  "ends_at" | "models" | "tags" | "requests_per_minute" | "requests_per_day" | "tokens_per_minute"
+  | "ends_at"
+  | "models"
+  | "tags"
+  | "requests_per_minute"
+  | "requests_per_day"
+  | "tokens_per_minute"
+  | "tokens_per_day"
 >;
 
 /** The limits of a key that has none of its own. */
@@ -64,6 +70,7 @@ export const NO_LIMITS: Limits = {
   requests_per_minute: null,
   requests_per_day: null,
   tokens_per_minute: null,
+  tokens_per_day: null,
 };
 
 /** The fields of a key's own limits, and the texts in them. */
@@ -76,6 +83,7 @@ export function useLimitFields(present: Limits) {
   const minute = useTypedCount(present.requests_per_minute);
   const day = useTypedCount(present.requests_per_day);
   const tokens = useTypedCount(present.tokens_per_minute);
+  const tokensDay = useTypedCount(present.tokens_per_day);
   const patterns = models.split(/[\s,]+/).filter((one) => one !== "");
   const typed = {
     // The field has only a day: the key keeps the time of an end that is not changed.
@@ -88,6 +96,7 @@ export function useLimitFields(present: Limits) {
     requests_per_minute: minute.count,
     requests_per_day: day.count,
     tokens_per_minute: tokens.count,
+    tokens_per_day: tokensDay.count,
   };
   const fields = (
     <>
@@ -101,6 +110,7 @@ export function useLimitFields(present: Limits) {
       <TextField field={minute} label={words.requestsMinute} about={words.requestsMinuteAbout} />
       <TextField field={day} label={words.requestsDay} about={words.empty} />
       <TextField field={tokens} label={words.tokensMinute} about={words.empty} />
+      <TextField field={tokensDay} label={words.tokensDay} about={words.empty} />
       <TextInput
         label={words.tags}
         description={words.tagsAbout}
@@ -116,7 +126,7 @@ export function useLimitFields(present: Limits) {
       />
     </>
   );
-  const isWrong = [minute, day, tokens].some(({ problem }) => problem !== null);
+  const isWrong = [minute, day, tokens, tokensDay].some(({ problem }) => problem !== null);
   return { typed, isWrong, fields };
 }
 

@@ -39,6 +39,7 @@ const SHARED_OPTIONS = {
   "requests-minute": { value: "N|any", help: "requests in 60 seconds; the tier's limit stays" },
   "requests-day": { value: "N|any", help: "requests in a UTC day" },
   "tokens-minute": { value: "N|any", help: "tokens of prompts and replies in 60 seconds" },
+  "tokens-day": { value: "N|any", help: "tokens of prompts and replies in a UTC day" },
 } as const;
 
 const create: Command = {
@@ -180,6 +181,7 @@ function limitsIn(input: Input): KeyChange {
   const requestsPerMinute = rateOf(input, "requests-minute");
   const requestsPerDay = rateOf(input, "requests-day");
   const tokensPerMinute = rateOf(input, "tokens-minute");
+  const tokensPerDay = rateOf(input, "tokens-day");
   return {
     ...(isDisabled !== undefined && { isDisabled }),
     ...(endsAt !== undefined && { endsAt }),
@@ -188,6 +190,7 @@ function limitsIn(input: Input): KeyChange {
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(requestsPerDay !== undefined && { requestsPerDay }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(tokensPerDay !== undefined && { tokensPerDay }),
   };
 }
 

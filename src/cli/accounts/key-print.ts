@@ -72,6 +72,7 @@ export function keyLimitsJson(key: KeyRow) {
     requests_per_minute: key.requestsPerMinute,
     requests_per_day: key.requestsPerDay,
     tokens_per_minute: key.tokensPerMinute,
+    tokens_per_day: key.tokensPerDay,
     ends_at: key.endsAt,
     disabled_at: key.disabledAt,
   };

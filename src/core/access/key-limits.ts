@@ -20,6 +20,8 @@ export interface KeyRates {
   readonly requestsPerDay: number | null;
   /** The most tokens of prompts and replies in any 60 seconds. */
   readonly tokensPerMinute: number | null;
+  /** The most tokens of prompts and replies in a UTC day. */
+  readonly tokensPerDay: number | null;
 }
 
 /** The requests that a key may make in any 60 seconds, where its tier allows so many. */
@@ -55,6 +57,7 @@ export interface StoredKeyLimits {
   readonly rpm?: number;
   readonly rpd?: number;
   readonly tpm?: number;
+  readonly tpd?: number;
   readonly burn?: readonly StoredMeasure[];
 }
 
@@ -94,6 +97,7 @@ export const RATE_WORDS = {
   requestsPerMinute: "requests a minute",
   requestsPerDay: "requests a day",
   tokensPerMinute: "tokens a minute",
+  tokensPerDay: "tokens a day",
 } as const satisfies Record<keyof KeyRates, string>;
 
 /** Reads the limits of a key in an access document. */
@@ -105,6 +109,7 @@ export function keyLimitsOf(stored: StoredKeyLimits): KeyLimits {
     requestsPerMinute: stored.rpm ?? null,
     requestsPerDay: stored.rpd ?? null,
     tokensPerMinute: stored.tpm ?? null,
+    tokensPerDay: stored.tpd ?? null,
     measures: measuresOf(stored.burn),
   };
 }
@@ -171,7 +176,7 @@ export function ratesAt(
   key: KeyRates & { readonly measures: readonly KeyMeasure[] },
   nowMs: number,
 ): PresentRates {
-  const { requestsPerDay, tokensPerMinute } = key;
+  const { requestsPerDay, tokensPerMinute, tokensPerDay } = key;
   let { requestsPerMinute } = key;
   let slowedUntilMs: number | null = null;
   for (const { requestsPerMinute: slowed, untilMs } of key.measures) {
@@ -180,7 +185,7 @@ export function ratesAt(
     requestsPerMinute = slowed;
     slowedUntilMs = untilMs;
   }
-  return { requestsPerMinute, requestsPerDay, tokensPerMinute, slowedUntilMs };
+  return { requestsPerMinute, requestsPerDay, tokensPerMinute, tokensPerDay, slowedUntilMs };
 }
 
 /** A call of models, as far as the patterns of its key decide about it. */

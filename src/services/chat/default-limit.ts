@@ -3,6 +3,7 @@
 
 import { spendableFor } from "../../calls/account.ts";
 import type { Call } from "../../calls/call.ts";
+import type { KeyRates } from "../../core/access/key-limits.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
 import { type NanoUsd, nano, proportionDown, ZERO } from "../../core/money/money.ts";
@@ -40,8 +41,8 @@ export function quarterOf(amount: NanoUsd): NanoUsd {
 
 /**
  * The limit of a call before its context is known: the model's own, the tokens that a quarter of
- * the smallest balance, budget or cap pays for, or that a quarter of the key's tokens a minute
- * leaves beside the prompt; but at least the usual default, and an image if one is asked for. A
+ * the smallest balance, budget or cap pays for, or that a quarter of the key's tokens a minute or a
+ * day leaves beside the prompt; but at least the usual default, and an image if one is asked for. A
  * model whose own limit is not configured has the usual default: its server may refuse more.
  */
 export async function defaultLimit(
@@ -62,12 +63,17 @@ export async function defaultLimit(
     return affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request));
   };
   const affordable = Math.min(...models.map(payable));
-  const { tokensPerMinute } = view.key;
-  const ofKey = tokensPerMinute === null ? own : Math.floor(tokensPerMinute / 4) - promptTokens;
+  const ofKey = Math.floor(tokensOf(view.key) / 4) - promptTokens;
   const tokens = Math.min(own, affordable, ofKey);
   if (tokens === own) return { tokens, by: "model" };
   if (tokens < usual) return { tokens: usual, by: "minimum" };
   return { tokens, by: tokens === ofKey ? "key_tokens" : "money" };
+}
+
+/** The most tokens that a key may take in a minute or a day; infinite without a limit. */
+function tokensOf({ tokensPerMinute, tokensPerDay }: KeyRates): number {
+  const none = Number.POSITIVE_INFINITY;
+  return Math.min(tokensPerMinute ?? none, tokensPerDay ?? none);
 }
 
 function usualOf(models: ChatCall["models"], request: ChatCall["request"]): number {

@@ -323,10 +323,10 @@ export class Accounts {
 export function keyRow(row: StoredKey): KeyRow {
   const { id, name, scopes, ipAllowlist, lastFour, createdAt, revokedAt, lastUsedAt } = row;
   const { disabledAt, endsAt, models, tags } = row;
-  const { requestsPerMinute, requestsPerDay, tokensPerMinute } = row;
+  const { requestsPerMinute, requestsPerDay, tokensPerMinute, tokensPerDay } = row;
   const monthlyLimit = row.monthlyLimit === null ? null : nano(row.monthlyLimit);
   const limits = { monthlyLimit, disabledAt, endsAt, models, tags };
-  const rates = { requestsPerMinute, requestsPerDay, tokensPerMinute };
+  const rates = { requestsPerMinute, requestsPerDay, tokensPerMinute, tokensPerDay };
   const state = { createdAt, revokedAt, lastUsedAt };
   return { id, name, scopes, ipAllowlist, lastFour, ...state, ...limits, ...rates };
 }

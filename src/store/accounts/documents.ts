@@ -212,6 +212,7 @@ function storedLimits({
   requestsPerMinute: rpm,
   requestsPerDay: rpd,
   tokensPerMinute: tpm,
+  tokensPerDay: tpd,
 }: typeof keys.$inferSelect): StoredKeyLimits {
   return {
     ...(disabledAt !== null && { disabled: true }),
@@ -220,6 +221,7 @@ function storedLimits({
     ...(rpm !== null && { rpm }),
     ...(rpd !== null && { rpd }),
     ...(tpm !== null && { tpm }),
+    ...(tpd !== null && { tpd }),
   };
 }
 

@@ -95,6 +95,7 @@ export const keys = pgTable(
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
     tokensPerMinute: integer("tokens_per_minute"),
+    tokensPerDay: integer("tokens_per_day"),
     /** When a key of the playground ends; null for a key that its people made. */
     expiresAt: at("expires_at"),
     /** The session that it ends with. */

@@ -134,10 +134,11 @@ describe("a key with models of its own", () => {
     expect(last?.end).toMatchObject({ status: 404, errorCode: "model_not_found" });
   });
 
-  test("shows its models and its end in /v1/me", async () => {
+  test("shows its models, its end and its tokens of a day in /v1/me", async () => {
     const endsAt = new Date(Date.now() + 60_000);
-    const account = await api.account({ ...LIMITED, endsAt });
+    const account = await api.account({ ...LIMITED, endsAt, tokensPerDay: 2_000_000 });
     expect(await (await api.get("/v1/me", account)).json()).toMatchObject({
+      limits: { tokens_per_day: 2_000_000 },
       key: { models: ["cheap*", "none-of-these"], ends_at: endsAt.toISOString() },
     });
   });

@@ -232,6 +232,7 @@ describe.skipIf(!canRun)("keys and settings", () => {
     expect(await dialog.getByRole("button", { name: "New key" }).isDisabled()).toBe(true);
     await dialog.getByLabel("Requests a day").fill("100");
     await dialog.getByLabel("Tokens a minute").fill("50000");
+    await dialog.getByLabel("Tokens a day").fill("2000000");
     await dialog.getByLabel("Tags").fill("web, night");
     await ada.inspect("key-new-limits");
     await dialog.getByRole("button", { name: "New key" }).click();

@@ -1,36 +1,64 @@
 // Compares limits per minute and per day with a model: random calls at random times, whose holds
-// are returned whole, in part or late, across seconds, minutes and midnights.
+// are returned whole, in part or late, across seconds, minutes and midnights. Then shows that the
+// comparison finds faults which are put into the scripts.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Hold, Limit } from "../../../actors/account.ts";
+import type { AccountActor } from "../../../actors/account-actor.ts";
+import { AccountActors } from "../../../actors/account-actors.ts";
+import { SCRIPT_LIBRARY } from "../../../actors/scripts/script-library.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
+import { newId } from "../../../src/core/ids.ts";
+import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
+import { silent } from "../../support/fakes/silent-log.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
+import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 60);
+const SEED_OF_FAULTS = 20_310_315;
 const COMMANDS = 60;
 /** A request counts until the second in which it arrived is this many seconds ago. */
 const SECONDS = 61;
 const MINUTE = { name: "messages", kind: "minute", max: 7, code: "mail_rate_limit" } as const;
 const DAY = { name: "recipients", kind: "day", max: 40, code: "mail_daily_limit" } as const;
+const RATE = { code: "rate_limit_exceeded" } as const;
+const TOKENS_DAY = { ...RATE, name: "tokens_day", kind: "tokens_day", max: 300 } as const;
+const TOKENS = { ...RATE, name: "tokens", kind: "tokens", max: 110 } as const;
+
+interface CallStep {
+  readonly kind: "call";
+  readonly recipients: number;
+  readonly tokens: number;
+}
 
 type Command =
   | { readonly kind: "wait"; readonly ms: number }
-  | { readonly kind: "call"; readonly recipients: number }
-  | { readonly kind: "end"; readonly which: number; readonly accepted: number };
+  | CallStep
+  | {
+      readonly kind: "end";
+      readonly which: number;
+      readonly accepted: number;
+      readonly taken: number;
+    };
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({
     kind: fc.constant("wait" as const),
     ms: fc.oneof(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 90_000 })),
   }),
-  fc.record({ kind: fc.constant("call" as const), recipients: fc.integer({ min: 1, max: 15 }) }),
+  fc.record({
+    kind: fc.constant("call" as const),
+    recipients: fc.integer({ min: 1, max: 15 }),
+    tokens: fc.integer({ min: 1, max: 70 }),
+  }),
   fc.record({
     kind: fc.constant("end" as const),
     which: fc.nat(9),
     accepted: fc.integer({ min: 0, max: 15 }),
+    taken: fc.integer({ min: 0, max: 70 }),
   }),
 );
 
@@ -39,24 +67,32 @@ interface Counted {
   readonly day: number;
   messages: number;
   recipients: number;
+  tokens: number;
 }
 
 /** Keeps every call, without sums, so that no sum can be wrong. */
 class Model {
   readonly calls: Counted[] = [];
 
-  verdict(nowMs: number, recipients: number): string {
+  verdict(nowMs: number, { recipients, tokens }: Omit<CallStep, "kind">): string {
     const second = Math.floor(nowMs / 1000);
     const day = Math.floor(nowMs / DAY_MS);
-    const sum = (of: "messages" | "recipients", counts: (call: Counted) => boolean) =>
+    type Count = "messages" | "recipients" | "tokens";
+    const sum = (of: Count, counts: (call: Counted) => boolean) =>
       this.calls.filter(counts).reduce((total, call) => total + call[of], 0);
-    const minute = sum("messages", (call) => call.second > second - SECONDS);
-    if (minute + 1 > MINUTE.max) return MINUTE.code;
-    const today = sum("recipients", (call) => call.day === day);
-    if (today + recipients > DAY.max) return DAY.code;
-    this.calls.push({ second, day, messages: 1, recipients });
+    const isOfMinute = (call: Counted) => call.second > second - SECONDS;
+    const isOfDay = (call: Counted) => call.day === day;
+    if (sum("messages", isOfMinute) + 1 > MINUTE.max) return MINUTE.code;
+    if (sum("recipients", isOfDay) + recipients > DAY.max) return DAY.code;
+    if (sum("tokens", isOfDay) + tokens > TOKENS_DAY.max) return TOKENS_DAY.code;
+    if (sum("tokens", isOfMinute) + tokens > TOKENS.max) return TOKENS.code;
+    this.calls.push({ second, day, messages: 1, recipients, tokens });
     return "admitted";
   }
+}
+
+class Disagreement extends Error {
+  override readonly name = "Disagreement";
 }
 
 const clock = new TestClock("2031-03-15T23:57:00.000Z");
@@ -65,12 +101,18 @@ const account = await openAccount(world, { createdAt: clock.daysAgo(0) });
 await world.store.decide(account.row.id, () => ({ contract: "enterprise" }), { now: new Date() });
 await account.actor.configure();
 
-async function play(commands: readonly Command[], run: number): Promise<void> {
+interface Played {
+  readonly actor: AccountActor;
+  /** Numbers the counts, which are new in each run. */
+  readonly run: number;
+}
+
+async function play(commands: readonly Command[], { actor, run }: Played): Promise<void> {
   const model = new Model();
   const open: { hold: Hold; counted: Counted }[] = [];
   clock.set("2031-03-15T23:57:00.000Z");
   clock.ms += run * 10 * DAY_MS;
-  const named = (limit: typeof MINUTE | typeof DAY, weight: number): Limit => ({
+  const named = (limit: Omit<Limit, "weight">, weight: number): Limit => ({
     ...limit,
     name: `${limit.name}-${run}`,
     weight,
@@ -78,11 +120,18 @@ async function play(commands: readonly Command[], run: number): Promise<void> {
   for (const step of commands) {
     if (step.kind === "wait") clock.ms += step.ms;
     if (step.kind === "call") {
-      const limits = [named(MINUTE, 1), named(DAY, step.recipients)];
+      const { recipients, tokens } = step;
+      const limits = [
+        named(MINUTE, 1),
+        named(DAY, recipients),
+        named(TOKENS_DAY, tokens),
+        named(TOKENS, tokens),
+      ];
       const asked = ask(account.keyId, usd("0"), { limits: () => limits });
-      const answer = await account.actor.admit(asked);
+      const answer = await actor.admit(asked);
       const told: string = answer.verdict === "refused" ? answer.error.code : answer.verdict;
-      expect(told).toBe(model.verdict(clock.ms, step.recipients));
+      const wanted = model.verdict(clock.ms, step);
+      if (told !== wanted) throw new Disagreement(`The model says ${wanted}, Farebox ${told}`);
       const counted = model.calls.at(-1);
       if (answer.verdict === "admitted" && counted) open.push({ hold: answer.hold, counted });
     }
@@ -91,22 +140,71 @@ async function play(commands: readonly Command[], run: number): Promise<void> {
       if (ended === undefined) continue;
       const { hold, counted } = ended;
       const accepted = Math.min(step.accepted, counted.recipients);
+      const taken = accepted === 0 ? 0 : Math.min(step.taken, counted.tokens);
+      const back = { [`recipients-${run}`]: counted.recipients - accepted };
       if (accepted === 0) await hold.release(DONE);
-      else
-        await hold.settle(usd("0"), DONE, { [`recipients-${run}`]: counted.recipients - accepted });
+      else await hold.settle(usd("0"), { ...DONE, promptTokens: taken, completionTokens: 0 }, back);
       counted.recipients = accepted;
+      counted.tokens = taken;
       if (accepted === 0) counted.messages = 0;
     }
   }
   for (const { hold } of open) await hold.release(DONE);
 }
 
+const lists = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
+let run = 0;
+
 test("limits per minute and per day admit the model's calls, whatever is returned", async () => {
-  let run = 0;
-  const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
   const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };
   await fc.assert(
-    fc.asyncProperty(commands, async (steps) => play(steps, run++)),
+    fc.asyncProperty(lists, async (steps) => play(steps, { actor: account.actor, run: run++ })),
     { numRuns: RUNS, ...seed },
   );
 });
+
+const FAULTS: readonly (readonly [breaks: string, good: string, bad: string])[] = [
+  [
+    "the rest of a call's share of a day can be used again",
+    "write_day(key, day, max(0, used - back))",
+    "write_day(key, day, used)",
+  ],
+  [
+    "the rest of a call's share of a day is of that day alone",
+    "if day == floor(admitted / DAY_MS) then",
+    "if day ~= floor(admitted / DAY_MS) - 1 then",
+  ],
+  [
+    "tokens count with their number",
+    "count_in_window(limit.window, limit.weight)",
+    "count_in_window(limit.window, 1)",
+  ],
+  [
+    "the count of a day ends at midnight",
+    "limit.used = day >= limit.day and used or 0",
+    "limit.used = used",
+  ],
+];
+
+for (const [breaks, good, bad] of FAULTS) {
+  test(`a script that breaks this is caught: ${breaks}`, async () => {
+    const faulty = SCRIPT_LIBRARY.changed((lua) => lua.replace(good, () => bad));
+    expect(faulty.name).not.toBe(SCRIPT_LIBRARY.name);
+    const accounts = new AccountActors({
+      redis: world.redis,
+      repository: new WalletRepository(world.database),
+      now: clock.now,
+      scriptTime: clock.now,
+      log: silent,
+      processId: newId("process", random),
+      library: faulty,
+    });
+    const actor = accounts.of(account.row.id, account.row.bucket);
+    const playAll = async () => {
+      for (const list of fc.sample(lists, { seed: SEED_OF_FAULTS, numRuns: RUNS })) {
+        await play(list, { actor, run: run++ });
+      }
+    };
+    await expect(playAll()).rejects.toBeInstanceOf(Disagreement);
+  });
+}

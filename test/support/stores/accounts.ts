@@ -114,6 +114,7 @@ export async function createTestKey(
     requestsPerMinute: terms.requestsPerMinute ?? null,
     requestsPerDay: terms.requestsPerDay ?? null,
     tokensPerMinute: terms.tokensPerMinute ?? null,
+    tokensPerDay: terms.tokensPerDay ?? null,
   });
   await setBudgets(accounts, account, { key: key.id, of: terms.keyBudgets });
   return key;

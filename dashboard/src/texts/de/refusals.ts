@@ -27,6 +27,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     streams: "die Streams, die gleichzeitig offen sein dürfen",
     calls: "die Aufrufe, die gleichzeitig offen sein dürfen",
     tokens: "die Tokens des Schlüssels in 60 Sekunden",
+    tokens_day: "die Tokens des Schlüssels an einem UTC-Tag",
     minute: "die E-Mails einer Minute",
     day: "die Empfänger oder die Idempotency-Keys eines Tages",
   },

@@ -170,6 +170,7 @@ export const workTexts: Texts["work"] = {
       requestsMinuteAbout: "Das Limit Ihrer Stufe gilt auch. Leer: nur dieses.",
       requestsDay: "Anfragen pro Tag (UTC)",
       tokensMinute: "Tokens pro Minute",
+      tokensDay: "Tokens pro Tag (UTC)",
       empty: "Leer: kein eigenes Limit.",
       tags: "Tags",
       tagsAbout: "Wörter zwischen Kommas, nach denen Aufrufe gefunden und summiert werden.",

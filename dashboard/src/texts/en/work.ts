@@ -162,6 +162,7 @@ export const workTexts = {
       requestsMinuteAbout: "The limit of your tier applies too. Empty: that alone.",
       requestsDay: "Requests a day (UTC)",
       tokensMinute: "Tokens a minute",
+      tokensDay: "Tokens a day (UTC)",
       empty: "Empty: no limit of its own.",
       tags: "Tags",
       tagsAbout: "Words between commas, by which its calls are found and summed.",

@@ -25,6 +25,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     streams: "同时进行的流数",
     calls: "同时进行的调用数",
     tokens: "密钥在 60 秒内的 token 数",
+    tokens_day: "密钥在一个 UTC 日内的 token 数",
     minute: "每分钟邮件数",
     day: "每天的收件人数或 Idempotency-Key 数",
   },

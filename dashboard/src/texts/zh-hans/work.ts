@@ -149,6 +149,7 @@ export const workTexts: Texts["work"] = {
       requestsMinuteAbout: "等级的限制同样适用。留空则仅适用等级限制。",
       requestsDay: "每天请求数（UTC）",
       tokensMinute: "每分钟 token 数",
+      tokensDay: "每天 token 数（UTC）",
       empty: "留空表示没有单独限制。",
       tags: "标签",
       tagsAbout: "用逗号分隔，可据此查找和统计调用。",

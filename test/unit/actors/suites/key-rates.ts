@@ -68,7 +68,8 @@ export const keyRateSuite = (open: WorldFactory): void =>
       expect(await passing(mine, {})).toBe(9);
       const refused = await mine.actor.admit(ask(mine.keyId, CENT));
       expect(errorOf(refused)).toEqual({
-        message: "This key allows 9 requests a day",
+        message:
+          "This key allows 9 requests a day; the next day begins at 2031-06-17T00:00:00.000Z",
         retryAfterSeconds: 10,
       });
       expect(rateOf(refused)).toEqual({ limit: 9, remaining: 0, resetSeconds: 10 });
@@ -83,7 +84,8 @@ export const keyRateSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, CENT, { tokens: 90 })).toBe(PASSED);
       const refused = await mine.actor.admit(ask(mine.keyId, CENT, { tokens: 90 }));
       expect(errorOf(refused)).toEqual({
-        message: "This key allows 1 requests a day",
+        message:
+          "This key allows 1 requests a day; the next day begins at 2031-06-17T00:00:00.000Z",
         retryAfterSeconds: 43_200,
       });
     });
@@ -182,6 +184,66 @@ export const keyRateSuite = (open: WorldFactory): void =>
       });
     });
 
+    test("of 200 parallel calls in two processes a key's day of tokens is exact", async () => {
+      clock.set("2031-07-01T23:59:50.250Z");
+      const mine = await account({ tokensPerDay: 100_000 });
+      expect(await passing(mine, { tokens: 9_000 })).toBe(11);
+      // The use of the calls counts, not their holds: 11 times 7,000.
+      expect(await verdict(mine, CENT, { tokens: 23_000 })).toBe(PASSED);
+      const refused = await mine.actor.admit(ask(mine.keyId, CENT, { tokens: 23_001 }));
+      expect(errorOf(refused)).toEqual({
+        message:
+          "The call may take up to 23001 tokens; this key allows 100000 a day, and the next day " +
+          "begins at 2031-07-02T00:00:00.000Z",
+        retryAfterSeconds: 10,
+      });
+      clock.ms += 9_749;
+      expect(await verdict(mine, CENT, { tokens: 100_000 })).toBe(REFUSED);
+      clock.ms += 1;
+      expect(await verdict(mine, CENT, { tokens: 100_000 })).toBe(PASSED);
+      await expectSound(world, mine);
+    });
+
+    test("a call over midnight gives its tokens back to no later day", async () => {
+      clock.set("2031-07-03T23:59:00.000Z");
+      const mine = await account({ tokensPerDay: 100 });
+      const over = await hold(mine, CENT, { tokens: 90 });
+      clock.ms += 120_000;
+      const today = await hold(mine, CENT, { tokens: 60 });
+      await over.settle(CENT, { ...DONE, promptTokens: 1, completionTokens: 1 });
+      expect(await verdict(mine, CENT, { tokens: 41 })).toBe(REFUSED);
+      await today.release(DONE);
+      expect(await verdict(mine, CENT, { tokens: 100 })).toBe(PASSED);
+    });
+
+    test("the longer wait is named where minute and day of tokens are both full", async () => {
+      clock.set("2031-07-05T12:00:00.000Z");
+      const mine = await account({ tokensPerMinute: 100, tokensPerDay: 150 });
+      await hold(mine, CENT, { tokens: 90 });
+      const waits = async (tokens: number) =>
+        errorOf(await mine.actor.admit(ask(mine.keyId, CENT, { tokens })));
+      expect(await waits(20)).toMatchObject({ retryAfterSeconds: 60 });
+      expect(await waits(70)).toMatchObject({ retryAfterSeconds: 43_200 });
+      // No wait helps a call of more tokens than one of the limits.
+      expect(await waits(101)).toEqual({
+        message:
+          "The call may take up to 101 tokens; this key allows 100 a minute: shorten the prompt, " +
+          "or ask for fewer output tokens",
+        retryAfterSeconds: undefined,
+      });
+      await change(mine, { tokensPerMinute: null });
+      expect((await waits(151))?.message).toContain("this key allows 150 a day: shorten");
+    });
+
+    test("a call of too many tokens for the day comes again with fewer", async () => {
+      clock.set("2031-07-06T12:00:00.000Z");
+      const mine = await account({ tokensPerDay: 100 });
+      const first = ask(mine.keyId, CENT, { tokens: 101, tentative: true });
+      expect(await mine.actor.admit(first)).toMatchObject({ verdict: "short" });
+      const terms = { ...first.terms, tokens: 100, tentative: false, counted: true };
+      expect(await mine.actor.admit({ ...first, terms })).toMatchObject({ verdict: PASSED });
+    });
+
     test("a call without tokens needs none; a tentative one comes again with fewer", async () => {
       clock.set("2031-06-21T12:00:00.000Z");
       const mine = await account({ tokensPerMinute: 100 });
@@ -220,6 +282,17 @@ export const keyRateSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
+    test("a rebuild keeps the count of a day's tokens", async () => {
+      clock.set("2031-06-24T12:00:00.000Z");
+      const mine = await account({ tokensPerDay: 50 });
+      await (await hold(mine, CENT, { tokens: 40 })).settle(CENT, { ...DONE, ...USED });
+      await world.flush();
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
+      expect(await verdict(mine, CENT, { tokens: 11 })).toBe(REFUSED);
+      expect(await verdict(mine, CENT, { tokens: 10 })).toBe(PASSED);
+      await expectSound(world, mine);
+    });
+
     test("a clock that goes back by days begins no day again", async () => {
       clock.set("2031-06-25T12:00:00.000Z");
       const mine = await account({ requestsPerDay: 1 });
@@ -231,10 +304,11 @@ export const keyRateSuite = (open: WorldFactory): void =>
     test("a key without rates names no further record of Redis", async () => {
       const mine = await account();
       await verdict(mine, CENT, { tokens: 1_000 });
-      expect(await world.redis.exists(limitOf(mine, "requests"), limitOf(mine, "tokens"))).toBe(0);
-      await change(mine, { requestsPerDay: 5, tokensPerMinute: 5_000 });
+      const records = ["requests", "tokens", "tokens_day"].map((kind) => limitOf(mine, kind));
+      expect(await world.redis.exists(...records)).toBe(0);
+      await change(mine, { requestsPerDay: 5, tokensPerMinute: 5_000, tokensPerDay: 5_000 });
       await verdict(mine, CENT, { tokens: 1_000 });
-      expect(await world.redis.exists(limitOf(mine, "requests"), limitOf(mine, "tokens"))).toBe(2);
+      expect(await world.redis.exists(...records)).toBe(3);
     });
   });
 

@@ -1,0 +1,1 @@
+ALTER TABLE "keys" ADD COLUMN "tokens_per_day" integer;
