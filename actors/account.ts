@@ -73,6 +73,8 @@ export interface AskingCall {
   readonly markers: readonly string[] | null;
   /** The response that the call is a part of; left out for a call that is a whole response. */
   readonly partOf?: WholeResponse | undefined;
+  /** The name by which the caller asked for a model; left out if it is the id of the model. */
+  readonly askedModel?: string | undefined;
   /** The account's decision before the body was read; null if there was none. */
   readonly ahead: "counted" | "refused" | null;
 }

@@ -48,7 +48,16 @@ function metadataOf({ call, terms }: DescribedCall, marker: string | undefined):
   const { endpoint, country, ipHash, run } = call;
   const { service, model, priceVersion = null } = terms;
   const { id, step } = run ?? { id: undefined, step: undefined };
-  return { endpoint, service, model, country, ipHash, priceVersion, marker, run: id, step };
+  const base = { endpoint, service, model, country, ipHash, priceVersion, marker };
+  return { ...base, run: id, step, askedModel: askedModelOf(call, terms) };
+}
+
+/** The searches of a model belong to its call, but no model was asked for there. */
+function askedModelOf(
+  { askedModel }: DescribedCall["call"],
+  { service }: DescribedCall["terms"],
+): string | undefined {
+  return service === "models" ? askedModel : undefined;
 }
 
 /**
@@ -69,6 +78,7 @@ function describes(
     known.priceVersion === (terms.priceVersion ?? null) &&
     known.marker === marker &&
     known.run === call.run?.id &&
-    known.step === call.run?.step
+    known.step === call.run?.step &&
+    known.askedModel === askedModelOf(call, terms)
   );
 }

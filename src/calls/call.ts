@@ -65,6 +65,7 @@ export interface Call extends AskingCall {
   endUser: AskingCall["endUser"];
   markers: AskingCall["markers"];
   partOf?: AskingCall["partOf"];
+  askedModel: AskingCall["askedModel"];
   /**
    * The monotonic time at which the stream of the call ends; left out for the usual time after the
    * begin of the stream.

@@ -154,6 +154,7 @@ const receipt: Command = {
         ["at", row.at],
         ["endpoint", row.endpoint],
         ["model", row.model ?? "-"],
+        ...(row.asked_model === null ? [] : [["asked for as", row.asked_model] as const]),
         ["key", row.key.name],
         ...(row.run === null ? [] : [["run", runText(row)] as const]),
         ["status", `${row.status} ${row.code ?? ""}`.trimEnd()],

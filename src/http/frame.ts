@@ -179,6 +179,7 @@ function callOf(
     run: null,
     endUser: null,
     markers: null,
+    askedModel: undefined,
     ahead: null,
   };
 }

@@ -34,7 +34,11 @@ export const LoggedRequest = {
   at: time({ about: "When it arrived", sample: "2026-11-22T14:03:20.118Z" }),
   endpoint: text({ sample: "/v1/chat/completions" }),
   service: text({ sample: "chat" }),
-  model: nullable(text({ sample: "fast" })),
+  model: nullable(text({ about: "The model that served it", sample: "fast" })),
+  asked_model: nullable(
+    text({ about: "The name that was asked for; null: the id of the model", sample: "auto" }),
+    { sample: null },
+  ),
   key: nested({
     id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
     name: text({ sample: "production" }),

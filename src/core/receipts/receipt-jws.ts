@@ -23,7 +23,10 @@ export interface ReceiptClaims {
     readonly key: string;
     readonly endpoint: string;
     readonly service: string;
+    /** The model that served the call, or the action of maps; null for other services. */
     readonly model: string | null;
+    /** The name that the caller asked for: the id of the model, an alias, or `auto`. */
+    readonly asked_model: string | null;
     readonly price_version: string | null;
     /** The tier that served the call; left out for the standard one. */
     readonly tier?: string;

@@ -152,6 +152,7 @@ function receiptOf({ call, booking }: FoundCall, key: string): Receipt {
     endpoint: call.endpoint,
     service: serviceOfScope(call.service),
     model: call.model,
+    asked_model: call.askedModel ?? call.model,
     price_version: call.priceVersion,
     ...(call.tier !== null && { tier: call.tier }),
     units: unitsOf(call),

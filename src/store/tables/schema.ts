@@ -151,6 +151,8 @@ export const requestLog = pgTable(
     /** The id of the run that the call named, and the step of the run. */
     run: text("run"),
     step: text("step"),
+    /** The name by which the caller asked for the model; null: the id of the model. */
+    askedModel: text("asked_model"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),

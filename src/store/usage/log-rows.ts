@@ -77,6 +77,8 @@ export const LOG_COLUMNS = {
   /** The run that the call named, and the step of the run. */
   run: { kind: "text" },
   step: { kind: "text" },
+  /** The name by which the caller asked for the model; null: the id of the model (D-717). */
+  asked_model: { kind: "text" },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 /** The value of `upstream_source` for a cost that the provider reported. */
@@ -237,9 +239,10 @@ export function logRowOf(
     upstream_source: details.upstream_source,
     stop_reason: details.stop_reason,
     marker: isRefusal(entry) ? null : (metadata.marker ?? null),
-    // A summary stands for calls of several runs.
+    // A summary stands for calls of several runs and names.
     run: entry.type === "summary" ? null : (metadata.run ?? null),
     step: entry.type === "summary" ? null : (metadata.step ?? null),
+    asked_model: entry.type === "summary" ? null : (metadata.askedModel ?? null),
   });
 }
 

@@ -12,7 +12,10 @@ export interface LoggedCall {
   readonly at: Date;
   readonly endpoint: string;
   readonly service: string;
+  /** The model that served the call. */
   readonly model: string | null;
+  /** The name by which the caller asked for the model; null: the id of the model. */
+  readonly askedModel: string | null;
   /** The number of the key. */
   readonly key: number;
   readonly status: number;
@@ -120,6 +123,7 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     endpoint: String(row.endpoint),
     service: String(row.service),
     model: text("model"),
+    askedModel: text("asked_model"),
     key: number("key"),
     status: number("status"),
     errorCode: text("error_code"),

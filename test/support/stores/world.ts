@@ -162,12 +162,13 @@ export interface Asked extends Partial<Omit<AskingCall, "identity">>, Partial<Ca
 export function ask(keyId: string, bound: NanoUsd, more: Asked = {}): Asking {
   const { requestId = newId("request", random), clientIp = "127.0.0.1", ...others } = more;
   const { endpoint = ASKED.endpoint, run = null, endUser = null, markers = null, ...rest } = others;
-  const { country = ASKED.country, ipHash = ASKED.ipHash, ahead = null, partOf, ...terms } = rest;
+  const { country = ASKED.country, ipHash = ASKED.ipHash, ahead = null, ...asked } = rest;
+  const { partOf, askedModel, ...terms } = asked;
   const { service, model, priceVersion } = ASKED;
   const identity = { keyId };
   const facts = { requestId, identity, endpoint, clientIp, country, ipHash };
   return {
-    call: { ...facts, run, endUser, markers, partOf, ahead },
+    call: { ...facts, run, endUser, markers, partOf, askedModel, ahead },
     terms: { scope: service, service, model, priceVersion, ...FREE, bound, ...terms },
     elapsedMs: 1,
   };

@@ -76,6 +76,8 @@ test("a call's text has its own metadata, whichever field differs from the call 
     { ...first, markers: ["0011"] },
     { ...first, run },
     { ...first, run: { ...run, step: "plan" } },
+    { ...first, askedModel: "auto" },
+    { ...first, askedModel: "auto", run, markers: ["0011"] },
   ];
   const texts = new KeyTexts("acct_a", "key_b");
   for (const one of others.flatMap((other) => [first, { ...first }, other, first])) {

@@ -51,6 +51,7 @@ function callOf(account: TestAccount, requestId: string): Call {
     run: null,
     endUser: null,
     markers: null,
+    askedModel: undefined,
     ahead: null,
   };
 }

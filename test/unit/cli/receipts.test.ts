@@ -27,6 +27,7 @@ const claims: ReceiptClaims = {
     endpoint: "/v1/chat/completions",
     service: "chat",
     model: "fast",
+    asked_model: "auto",
     price_version: "3f9a1c",
     units: { uncached: "10", text: "5" },
     usage_source: "provider",

@@ -103,6 +103,7 @@ function moneyRows(receipt: ReceiptReply): Row[] {
     const name = request.service === "maps" ? t.usage.ticket.action : t.usage.ticket.model;
     rows.push([name, request.model]);
   }
+  if (request.asked_model !== null) rows.push([t.usage.ticket.asked, request.asked_model]);
   for (const line of lines)
     rows.push([t.usage.ticket.line(line.what), <PriceLine key={line.what} line={line} />]);
   if (receipt.held_usd !== null) {

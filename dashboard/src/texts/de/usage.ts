@@ -106,6 +106,7 @@ export const usageTexts: Texts["usage"] = {
     held: "reserviert",
     nothingHeld: "nichts wurde reserviert",
     model: "Modell",
+    asked: "Angefragt als",
     action: "Aktion",
     service: "Dienst",
     returned: "Zurückgegeben",

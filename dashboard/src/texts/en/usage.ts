@@ -100,6 +100,7 @@ export const usageTexts = {
     held: "held",
     nothingHeld: "nothing was held",
     model: "Model",
+    asked: "Asked for as",
     action: "Action",
     service: "Service",
     returned: "Returned",

@@ -104,6 +104,7 @@ export const usageTexts: Texts["usage"] = {
     held: "",
     nothingHeld: "没有预扣",
     model: "模型",
+    asked: "请求时的名称",
     action: "操作",
     service: "服务",
     returned: "退还",

@@ -5,7 +5,7 @@ import { NO_COST, outcomeOf } from "../../../calls/call.ts";
 import { giveBack, release } from "../../../calls/settling.ts";
 import { OK } from "../../../core/errors.ts";
 import { mediaTokens, modelsTaking } from "../media/model-media.ts";
-import { modelNamed } from "../models/catalogue.ts";
+import { noteModel } from "../models/noted-model.ts";
 import type { ChatRequest } from "../protocols/provider.ts";
 import { promptTokensMax } from "../tokens/tokens.ts";
 import type { ChatContext, ChooseModels } from "./completions/answer-chat.ts";
@@ -36,7 +36,7 @@ export function prepareCount(
   choose: ChooseModels,
 ): Count {
   const catalogue = context.deps.catalogue();
-  context.model = modelNamed(catalogue, model)?.id ?? null;
+  noteModel(context, catalogue, model);
   const { models } = choose(context, request, { model, catalogue });
   const [first] = modelsTaking(models, request.media);
   return { request, mediaTokens: mediaTokens(first, request.media) };

@@ -104,11 +104,21 @@ export function modelNamed(
   { models }: Pick<ChatCatalogue, "models">,
   name: string,
 ): ModelEntry | undefined {
-  return models.get(name) ?? aliasesOf(models).find(({ fits }) => fits(name))?.model;
+  return models.get(name) ?? aliasNamed({ models }, name)?.model;
+}
+
+/** The alias that a name is, or begins with; undefined if there is none. */
+export function aliasNamed(
+  { models }: Pick<ChatCatalogue, "models">,
+  name: string,
+): Alias | undefined {
+  return aliasesOf(models).find(({ fits }) => fits(name));
 }
 
 interface Alias {
   readonly model: ModelEntry;
+  /** The alias as it is configured. */
+  readonly alias: string;
   readonly fits: (name: string) => boolean;
 }
 
@@ -128,6 +138,7 @@ function aliasesOf(models: ChatCatalogue["models"]): readonly Alias[] {
     const isMany = alias.endsWith(ANY_END);
     return {
       model,
+      alias,
       fits: (name: string) => (isMany ? name.startsWith(beginning) : name === alias),
     };
   });

@@ -14,8 +14,9 @@ import { ChatStream } from "../../chat-stream.ts";
 import { mediaBytes } from "../../media/media-part.ts";
 import { modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
-import { AUTO_MODEL, type ChatCatalogue, modelNamed } from "../../models/catalogue.ts";
+import { AUTO_MODEL, type ChatCatalogue } from "../../models/catalogue.ts";
 import { limitsOf } from "../../models/chat-limits.ts";
+import { noteModel } from "../../models/noted-model.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { modelsOfTier } from "../../request-tier.ts";
@@ -64,11 +65,9 @@ export function prepareChat(
   // The Gateway's schema requires a model.
   const model = fields.model ?? AUTO_MODEL;
   const catalogue = context.deps.catalogue();
-  const named = modelNamed(catalogue, model);
+  const named = noteModel(context, catalogue, model);
   const read = toChatRequest(fields, limitsOf(catalogue.chatLimits, named));
   const request = withSession(read, context.request.headers, catalogue);
-  // The log must contain only models that exist, never arbitrary text of a caller.
-  context.model = named?.id ?? null;
   const chosen = choose(context, request, { model, catalogue });
   const { svcMembers } = chosen;
   checkTextBytes(context, request);

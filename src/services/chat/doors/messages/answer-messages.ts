@@ -7,7 +7,7 @@ import { completeChat, openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { modelsOfText } from "../../media/model-images.ts";
 import { mediaTokens, modelsTaking } from "../../media/model-media.ts";
-import { modelNamed } from "../../models/catalogue.ts";
+import { noteModel } from "../../models/noted-model.ts";
 import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
 import { promptTokens } from "../count-tokens.ts";
 import { type DoorCall, metaOf } from "../door-meta.ts";
@@ -28,7 +28,7 @@ export function prepareMessages(
   const catalogue = context.deps.catalogue();
   const { headers } = context.request;
   const request = withSession(toMessagesRequest(fields, betas.forwarded), headers, catalogue);
-  context.model = modelNamed(catalogue, model)?.id ?? null;
+  noteModel(context, catalogue, model);
   const { svcMembers, ...chosen } = choose(context, request, { model, catalogue });
   const models = modelsTaking(modelsOfText(chosen.models), request.media);
   return {

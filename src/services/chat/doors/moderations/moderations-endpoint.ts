@@ -26,6 +26,7 @@ import {
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { withinKey } from "../../allowed-models.ts";
 import { type ChatCatalogue, type ModelEntry, servedUse } from "../../models/catalogue.ts";
+import { noteModel } from "../../models/noted-model.ts";
 import type { OtherCall } from "../../protocols/provider.ts";
 import type { ChatContext } from "../completions/answer-chat.ts";
 import { isPaused, modelFor } from "../completions/chat-request.ts";
@@ -100,7 +101,7 @@ export function prepareModeration(context: ChatContext, { model: id, input }: Mo
   const running = offered.filter((one) => !isPaused(pauses, one.id));
   const named = isAbsent(id) ? (running[0] ?? first).id : id;
   const model = modelFor("moderation", named, { catalogue, pauses });
-  context.model = model.id;
+  noteModel(context, catalogue, named);
   const others = isAbsent(id) ? running.filter((one) => one !== model) : [];
   return { models: [model, ...others], asked } as const;
 }

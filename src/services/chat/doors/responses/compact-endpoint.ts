@@ -13,12 +13,8 @@ import { openAiError } from "../../../../http/respond.ts";
 import { anyObject, named, type TSchema, Type, text, whole } from "../../../../http/schema.ts";
 import { completeChat } from "../../chat.ts";
 import { modelsTaking } from "../../media/model-media.ts";
-import {
-  AUTO_MODEL,
-  type ChatCatalogue,
-  type ModelEntry,
-  modelNamed,
-} from "../../models/catalogue.ts";
+import { AUTO_MODEL, type ChatCatalogue, type ModelEntry } from "../../models/catalogue.ts";
+import { noteModel } from "../../models/noted-model.ts";
 import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
 import { unixSeconds } from "../completions/chat-json.ts";
@@ -63,7 +59,7 @@ export function prepareCompact(
   const catalogue = deps.catalogue();
   const { accountId: account } = call.identity;
   const { model } = fields;
-  context.model = modelNamed(catalogue, model)?.id ?? null;
+  noteModel(context, catalogue, model);
   const request = toCompactRequest(fields, openerFor(deps.itemSeals, account));
   // The service chooses among the models that can shorten; a named one is refused by its name.
   const able = model === AUTO_MODEL ? shortening(catalogue) : catalogue;

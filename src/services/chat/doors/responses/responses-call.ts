@@ -3,7 +3,7 @@
 import { type OutputLimit, sentLimit } from "../../default-limit.ts";
 import { asksForImages, modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
-import { modelNamed } from "../../models/catalogue.ts";
+import { noteModel } from "../../models/noted-model.ts";
 import { modelsOfTier } from "../../request-tier.ts";
 import type { ServedBy } from "../../served-model.ts";
 import type { ChatContext, ChooseModels } from "../completions/answer-chat.ts";
@@ -34,7 +34,7 @@ export function toResponsesCall(
   const { model } = fields;
   const catalogue = deps.catalogue();
   const request = withSession(read.request, context.request.headers, catalogue);
-  context.model = modelNamed(catalogue, model)?.id ?? null;
+  noteModel(context, catalogue, model);
   const chosen = choose(context, request, { model, catalogue });
   const taking = modelsTaking(chosen.models, request.media);
   const asked = withImages(request, tools, taking);

@@ -5,7 +5,8 @@ import type { Settlement } from "../../../../../actors/account.ts";
 import type { Json } from "../../../../core/text/json.ts";
 import { copyJson } from "../../../../http/body/checks.ts";
 import { svcOf } from "../../../../http/svc.ts";
-import { type ModelEntry, modelNamed, type OtherUse } from "../../models/catalogue.ts";
+import type { ModelEntry, OtherUse } from "../../models/catalogue.ts";
+import { noteModel } from "../../models/noted-model.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { SvcMembers } from "../../served-model.ts";
 import type { ChatContext } from "../completions/answer-chat.ts";
@@ -38,7 +39,7 @@ export function chooseVectors(
 ): ChosenVectors {
   const { pauses } = context.deps;
   const catalogue = context.deps.catalogue();
-  context.model = modelNamed(catalogue, fields.model)?.id ?? null;
+  noteModel(context, catalogue, fields.model);
   const model = modelFor(use, fields.model, { catalogue, pauses });
   const ignored = unsupportedFields(model, unknown);
   const accepted = unknown.filter((name) => !ignored.includes(name));
