@@ -119,6 +119,8 @@ export interface CallMeter {
   refused(code: string): void;
   /** A request with an idempotency key was answered with the kept answer of an earlier one. */
   replayed(): void;
+  /** A stream was ended because it used up its hold, which the caller's cap may have lowered. */
+  streamCut(by: "cap" | "hold"): void;
 }
 
 /** Makes spans of calls that ended. */

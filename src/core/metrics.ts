@@ -50,6 +50,14 @@ export const METRICS = {
       "Requests that got the kept answer of an earlier one, by their Idempotency-Key; those that " +
       "conflicted with it are in `farebox_refused_total`",
   },
+  farebox_streams_cut_total: {
+    type: "counter",
+    of: "api",
+    labels: ["by"],
+    help:
+      "Streams that were ended because their text cost the whole `cap` of the caller, or the " +
+      "whole `hold`: their servers went on after the output limit that was sent to them",
+  },
   farebox_admit_seconds: {
     type: "histogram",
     of: "api",

@@ -51,11 +51,13 @@ export function apiMetrics(registry: Registry): ApiMetrics {
   const own = only("farebox_gateway_seconds");
   const refused = counter(registry, "farebox_refused_total");
   const replays = counter(registry, "farebox_replays_total");
+  const cuts = counter(registry, "farebox_streams_cut_total");
   return {
     meter: {
       own: (seconds) => own.observe(seconds),
       refused: (code) => refused.inc({ code }),
       replayed: () => replays.inc(),
+      streamCut: (by) => cuts.inc({ by }),
     },
     ...upstreamMetrics(registry),
     onScript(script, seconds) {

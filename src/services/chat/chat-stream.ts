@@ -194,9 +194,10 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
 
   /** Ends a stream that has used up its hold, and aborts the upstream request. */
   async #cut(): Promise<StreamEvent> {
-    const { batches, call } = this.#parts;
+    const { batches, call, isCostCapped } = this.#parts;
     batches.cancel();
     this.#deps.log.warn({ requestId: call.requestId }, "A stream cost more than its hold");
+    this.#deps.meter?.streamCut(isCostCapped ? "cap" : "hold");
     this.#isAtLimit = true;
     const { usage, settlement } = await this.#finish(null, () => this.#usage.streamed());
     return { kind: "end", usage, settlement: this.#paid(settlement), isCut: true };

@@ -3,6 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { CHAT } from "../../../src/core/access/limits.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
+import { apiMetrics } from "../../../src/http/telemetry/api-metrics.ts";
+import { createRegistry } from "../../../src/http/telemetry/metrics-server.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, completionOf, errorOf, until } from "../../support/api/api-world.ts";
 import { MODEL } from "../../support/api/models.ts";
@@ -13,10 +15,19 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 /** The server of this model takes longer prompts than the catalogue says. */
 const SHORT_CONTEXT = { ...MODEL, id: "short-context", contextTokens: 8_192 };
 const catalogue = catalogueOf([MODEL, SHORT_CONTEXT], []);
-const api = await sharedApi({ catalogue: () => catalogue });
+const registry = createRegistry("api");
+const { meter } = apiMetrics(registry);
+const api = await sharedApi({ catalogue: () => catalogue, meter });
 
 function capped(account: TestAccount, maxCost: string, fields: object = {}): Promise<Response> {
   return api.post(account, chatBody(fields), { headers: { "x-svc-max-cost-usd": maxCost } });
+}
+
+/** How many streams were cut, by the reason. */
+async function cuts(): Promise<string[]> {
+  const metrics = await registry.getMetricsAsJSON();
+  const values = metrics.find(({ name }) => name === "farebox_streams_cut_total")?.values ?? [];
+  return values.map(({ labels, value }) => `${labels.by} ${value}`).sort();
 }
 
 /** The holds of the requests that reach a model. */
@@ -141,6 +152,21 @@ describe("a chat with x-svc-max-cost-usd", () => {
     expect(api.chat.requests[0]?.maxTokens).toBeLessThan(500);
     await until(() => api.openCalls === 0, "the stream is settled");
     expect((await api.view(account)).monthSpent <= 1_000_000n).toBe(true);
+  });
+
+  test("cuts a stream whose server ignores the limit, and counts the cut", async () => {
+    const account = await api.account({ paid: "5" });
+    api.chat.batches = async function* () {
+      for (;;) yield textBatch("word ");
+    };
+    const fields = { max_tokens: 4_000, stream: true };
+    const text = await (await capped(account, "0.001", fields)).text();
+    expect(text).toContain('"stopped_by":"max_cost"');
+    expect(await cuts()).toEqual(["cap 1"]);
+    const uncapped = await api.post(account, chatBody({ max_tokens: 5, stream: true }));
+    expect(await uncapped.text()).not.toContain("stopped_by");
+    expect(await cuts()).toEqual(["cap 1", "hold 1"]);
+    expect((await api.view(account)).monthSpent <= 1_100_000n).toBe(true);
   });
 
   test("without an output limit of its own is held for the output that fits the cap", async () => {

@@ -48,6 +48,7 @@ const deps: FrameDeps = {
       own: (seconds) => void metered.push(seconds),
       refused: (code) => void metered.push(code),
       replayed: () => {},
+      streamCut: () => {},
     },
   },
   pauses: { isPaused: () => false },
