@@ -8,6 +8,7 @@ import { ForeignFileError } from "../../core/text/foreign-file.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 import {
+  ANY_SPENDING,
   allowlistFrom,
   type ImportPlan,
   NO_LIMITS,
@@ -130,7 +131,8 @@ function readAccount(cells: Cells): PlannedAccount {
   const origin = `customer:${id || email?.toLowerCase() || name}`;
   const balance = cells.read("balance_usd", ZERO, amountFrom);
   const suspended = cells.read("suspended", false, suspendedOf);
-  return { origin, name, email, balance, suspended, keys: readKeys(cells, origin) };
+  const known = { origin, name, email, balance, suspended };
+  return { ...known, ...ANY_SPENDING, keys: readKeys(cells, origin) };
 }
 
 function readKeys(cells: Cells, origin: string): PlannedAccount["keys"] {

@@ -9,6 +9,7 @@ import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
 import { liteLlmCatalogue } from "./litellm-models.ts";
 import type { Unseal } from "./litellm-secrets.ts";
 import {
+  ANY_SPENDING,
   emailFrom,
   foreignText,
   foreignUsd,
@@ -17,6 +18,7 @@ import {
   type PlannedAccount,
   type PlannedBudget,
   type PlannedKey,
+  type PlannedSpending,
   type PlanTerms,
   type ProductPlan,
   sharedEmails,
@@ -96,7 +98,8 @@ class LiteLlmPlan {
     const origin = `team:${id}`;
     const keys = this.#keys.get(origin) ?? [];
     const balance = this.#balance(subject, team);
-    return { origin, name, email: null, balance, suspended, keys };
+    const spending = this.#accountSpending(subject, team);
+    return { origin, name, email: null, balance, suspended, ...spending, keys };
   }
 
   #user(user: ForeignRow): PlannedAccount[] {
@@ -116,7 +119,8 @@ class LiteLlmPlan {
     }
     this.#ownerLimits(subject, user);
     const balance = this.#balance(subject, user);
-    return [{ origin, name, email, balance, suspended: false, keys }];
+    const spending = this.#accountSpending(subject, user);
+    return [{ origin, name, email, balance, suspended: false, ...spending, keys }];
   }
 
   /** Gives a key to its team or its user; a key without either pays for itself. */
@@ -133,7 +137,8 @@ class LiteLlmPlan {
     const balance = this.#balance(subject, this.#budgetOf(key));
     const origin = `owner-of-key:${key.token}`;
     const { name } = planned;
-    return [{ origin, name, email: null, balance, suspended: false, keys: [planned] }];
+    const known = { origin, name, email: null, balance, suspended: false };
+    return [{ ...known, ...ANY_SPENDING, keys: [planned] }];
   }
 
   #ownerOf(key: ForeignRow): { readonly origin: string; readonly row: ForeignRow } | null {
@@ -205,7 +210,7 @@ class LiteLlmPlan {
    * without a period is a budget of all time, unless the key pays for itself: then it is the
    * balance.
    */
-  #budgets(subject: string, key: ForeignRow, isAlone: boolean): KeyBudgets | string {
+  #budgets(subject: string, key: ForeignRow, isAlone: boolean): PlannedSpending | string {
     const budget = this.#budgetOf(key);
     const isBalance = isAlone && foreignText(budget.budget_duration) === null;
     const own = isBalance ? [] : this.#ownBudget(subject, budget);
@@ -215,6 +220,30 @@ class LiteLlmPlan {
       const which = empty.period === null ? "its budget" : `its budget in every ${empty.period}`;
       return `${which} is used up`;
     }
+    return this.#spending(subject, all);
+  }
+
+  /**
+   * The budgets of a team or a user that renew, as limits of their account. The rest of a budget
+   * that does not renew is the balance.
+   */
+  #accountSpending(subject: string, row: ForeignRow): PlannedSpending {
+    const amounts = [foreignUsd(row.max_budget), foreignUsd(row.spend ?? 0)];
+    const isRenewed = foreignText(row.budget_duration) !== null && !amounts.includes(null);
+    const own = isRenewed ? this.#ownBudget(subject, row) : [];
+    const all = [...own, ...windowsOf(row)];
+    for (const { left, period } of all) {
+      if (left > 0n) continue;
+      this.#notes.push(`${subject}: its empty budget in every ${period} is left out`);
+    }
+    return this.#spending(
+      subject,
+      all.filter(({ left }) => left > 0n),
+    );
+  }
+
+  /** Budgets by their spans, and the smallest of their months. */
+  #spending(subject: string, all: readonly BudgetWindow[]): PlannedSpending {
     const budgets: PlannedBudget[] = [];
     let monthlyLimit: NanoUsd | null = null;
     for (const { most, left, period } of all) {
@@ -266,7 +295,8 @@ class LiteLlmPlan {
     }
     const period = foreignText(budget.budget_duration);
     if (period !== null) {
-      return nothing(`its budget of ${toDollars(most)} renews in every ${period}`);
+      const renewal = `its budget of ${toDollars(most)} renews in every ${period}`;
+      return nothing(`${renewal}, which is a limit here, and no credit`);
     }
     const left = subtract(most, spent);
     return left < 0n
@@ -285,7 +315,7 @@ class LiteLlmPlan {
     }
     const rates = RATES.filter((rate) => (row[rate] ?? null) !== null);
     const lost = rates.map((rate) => `${rate} ${row[rate]}`);
-    if (budgetLimitsOf(row).length > 0) lost.push(SEVERAL_PERIODS);
+    if (windowsOf(row).length < budgetLimitsOf(row).length) lost.push(SEVERAL_PERIODS);
     this.#restrictions(subject, row, lost);
   }
 
@@ -313,13 +343,25 @@ class LiteLlmPlan {
     const limited = this.tables.endUsers.filter(
       ({ budget_id: budget }) => foreignText(budget) !== null,
     );
-    for (const { user_id: id } of limited) {
-      this.#notes.push(`end user ${id}: its budget is not carried over`);
+    for (const { user_id: id, budget_id: budget } of limited) {
+      this.#notes.push(`end user ${id}: its budget${this.#words(budget)} is not carried over`);
+    }
+    for (const { user_id: user, team_id: team, budget_id: budget } of this.tables.memberships) {
+      if (foreignText(budget) === null) continue;
+      const member = `team ${team}: the budget${this.#words(budget)} of its member ${user}`;
+      this.#notes.push(`${member} is not carried over`);
     }
   }
-}
 
-type KeyBudgets = Pick<PlannedKey, "budgets" | "monthlyLimit">;
+  /** The amount and the period of a shared budget; "" if it has no amount. */
+  #words(id: unknown): string {
+    const shared = this.tables.budgets.get(String(id));
+    const most = foreignUsd(shared?.max_budget);
+    if (most === null) return "";
+    const period = foreignText(shared?.budget_duration);
+    return ` of ${toDollars(most)}${period === null ? "" : ` in every ${period}`}`;
+  }
+}
 
 interface BudgetWindow {
   readonly most: NanoUsd;

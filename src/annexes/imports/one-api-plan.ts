@@ -6,6 +6,7 @@ import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { OneApiTables } from "../../store/imports/one-api-source.ts";
 import { oneApiCatalogue } from "./one-api-models.ts";
 import {
+  ANY_SPENDING,
   allowlistFrom,
   emailFrom,
   foreignText,
@@ -93,6 +94,7 @@ class OneApiPlan {
       email,
       balance: this.#balance(subject, quota),
       suspended: status === DISABLED,
+      ...ANY_SPENDING,
       keys: (this.#tokens.get(id) ?? []).flatMap((token) => this.#key(token)),
     };
     return [account];

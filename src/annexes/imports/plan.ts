@@ -15,6 +15,16 @@ export interface PlannedBudget {
   readonly amount: NanoUsd;
 }
 
+/** The most that a new account or key may spend. */
+export interface PlannedSpending {
+  readonly monthlyLimit: NanoUsd | null;
+  /** At most one of each span. */
+  readonly budgets: readonly PlannedBudget[];
+}
+
+/** The spending of an account or key that has no limit of its own. */
+export const ANY_SPENDING: PlannedSpending = { monthlyLimit: null, budgets: [] };
+
 /** The limits of a new key beside its monthly limit and its addresses. */
 export interface PlannedLimits extends Pick<KeyRates, "requestsPerMinute" | "tokensPerMinute"> {
   readonly endsAt: Date | null;
@@ -44,7 +54,7 @@ export interface PlannedKey extends PlannedLimits {
 }
 
 /** A user, a team, or a key that pays for itself. */
-export interface PlannedAccount {
+export interface PlannedAccount extends PlannedSpending {
   readonly origin: string;
   readonly name: string;
   readonly email: string | null;

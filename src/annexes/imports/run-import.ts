@@ -5,8 +5,10 @@
 import {
   type AdministrationDeps,
   changeAccount,
+  changeBudget,
   createAccount,
   createKey,
+  findAccount,
 } from "../../accounts/administration.ts";
 import { adjustBalance } from "../../accounts/payments.ts";
 import type { Scope } from "../../core/access/services.ts";
@@ -121,12 +123,17 @@ async function openAccount(deps: ImportDeps, { origin, email, name }: PlannedAcc
   return id;
 }
 
-/** Credits the balance and sets the state; harmless when it is repeated. */
+/** Sets the limits, credits the balance and sets the state; harmless when it is repeated. */
 async function complete(
   { administration, source }: ImportDeps,
   accountId: string,
-  { origin, balance, suspended }: PlannedAccount,
+  { origin, balance, suspended, monthlyLimit: cap, budgets }: PlannedAccount,
 ): Promise<NanoUsd> {
+  if (cap !== null) await changeAccount(administration, accountId, { kind: "cap", cap });
+  const account = await findAccount(administration, accountId);
+  for (const budget of budgets) {
+    await changeBudget(administration, account, { key: null, ...budget });
+  }
   let credited = ZERO;
   if (balance > 0n) {
     const { operation } = await adjustBalance(administration, accountId, {

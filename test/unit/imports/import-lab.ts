@@ -51,6 +51,10 @@ export interface Imported {
   /** In USD, as digits. */
   readonly paid: string;
   readonly free: string;
+  /** The account's own cap of a month, in USD, as digits. */
+  readonly cap: string | null;
+  /** The account's budgets, in USD by span. */
+  readonly budgets: Readonly<Record<string, string>> | null;
   readonly keys: readonly ImportedKey[];
 }
 
@@ -96,7 +100,9 @@ export async function openImportLab(): Promise<ImportLab> {
 async function readAccounts(world: World): Promise<Record<string, Imported>> {
   await world.flush();
   const rows = await world.database.sql`
-    SELECT a.name, a.id, a.email, a.state,
+    SELECT a.name, a.id, a.email, a.state, trim_scale(a.own_cap / 1e9)::text AS cap,
+      (SELECT jsonb_object_agg(b.span, trim_scale(b.amount / 1e9)::text)
+        FROM budgets b WHERE b.account = a.number AND b.key IS NULL) AS budgets,
       coalesce(l.paid_after, 0) / 1e9 AS paid, coalesce(l.free_after, 0) / 1e9 AS free,
       coalesce((SELECT json_agg(jsonb_build_object('name', k.name, 'ips', k.ip_allowlist,
           'limit', trim_scale(k.monthly_limit / 1e9)::text) || jsonb_strip_nulls(

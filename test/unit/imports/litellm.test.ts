@@ -33,7 +33,7 @@ test("the rest of a budget without a period is the balance, without free credit"
   // A key without an owner pays for itself.
   expect(accounts.service).toMatchObject({ paid: "9", email: null });
   expect(accounts.service?.keys).toEqual([{ name: "service", limit: null, ips: [] }]);
-  expect(first).toMatchObject({ accounts_created: 8, credited_usd: 97.000000001 });
+  expect(first).toMatchObject({ accounts_created: 9, credited_usd: 97.000000001 });
 });
 
 test("unlimited, renewing, overspent, impossible and blocked budgets are named", async () => {
@@ -45,8 +45,8 @@ test("unlimited, renewing, overspent, impossible and blocked budgets are named",
   expect(first.notes).toEqual(
     expect.arrayContaining([
       "user unlimited 'unlimited': it has no budget, so no limit; here the balance is $0.00",
-      "user renewing 'renewing': its budget of $50.00 renews in every 30d; here the balance is " +
-        "$0.00",
+      "user renewing 'renewing': its budget of $50.00 renews in every 30d, which is a limit " +
+        "here, and no credit; here the balance is $0.00",
       "user overspent 'overspent': it spent $1.50 more than its budget; here the balance is $0.00",
       "user enormous 'enormous': a budget of 1e+300 and a spending of 0 do not fit; here the " +
         "balance is $0.00",
@@ -57,11 +57,31 @@ test("unlimited, renewing, overspent, impossible and blocked budgets are named",
         "every one",
       "team t1 'Ünïcode ☂ GmbH': not carried over: rpm_limit 100; organization_id org1",
       "organization org1 'Org': not carried over, nor is its budget",
-      "end user eu1: its budget is not carried over",
+      "end user eu1: its budget of $20.00 in every 30d is not carried over",
+      "team t1: the budget of $20.00 in every 30d of its member nobody is not carried over",
       "ada@example.com: user:ada, user:overspent share it, and stay apart accounts",
       "user enormous 'enormous': the e-mail address 'no address' has no '@': the account has none",
     ]),
   );
+});
+
+test("budgets of teams and users by a period are limits of the account", async () => {
+  const accounts = await lab.accounts();
+  expect(accounts.renewing).toMatchObject({ cap: "50", budgets: null });
+  expect(accounts["several periods"]).toMatchObject({
+    paid: "0",
+    cap: "90",
+    budgets: { day: "4", week: "10" },
+  });
+  expect(accounts.ada).toMatchObject({ cap: null, budgets: null });
+  expect(first.notes).toEqual(
+    expect.arrayContaining([
+      "team t3 'several periods': its empty budget in every 5h is left out",
+      "team t3 'several periods': its budget of $10.00 renews in every 7d, which is a limit " +
+        "here, and no credit; here the balance is $0.00",
+    ]),
+  );
+  expect(first.notes.join("\n")).not.toContain("t3 'several periods': not carried over");
 });
 
 test("keys go to their team, or their user, with their limits; dead keys to none", async () => {
@@ -226,6 +246,17 @@ async function fillPeople(): Promise<void> {
       organization_id: "org1",
     },
     { team_id: "t2", team_alias: "blocked team", max_budget: 5, spend: 5, blocked: true },
+    {
+      team_id: "t3",
+      team_alias: "several periods",
+      max_budget: 10,
+      budget_duration: "7d",
+      budget_limits: JSON.stringify([
+        { budget_duration: "1d", max_budget: 4 },
+        { budget_duration: "30d", max_budget: 90 },
+        { budget_duration: "5h", max_budget: 0 },
+      ]),
+    },
   );
   const user = (user_id: string, more: object = {}) =>
     litellm.add("UserTable", { user_id, user_alias: user_id, ...more });
