@@ -1,12 +1,20 @@
-// Checks the signatures of Farebox, without any store or network: `farebox receipt verify` and
-// `farebox statement verify`.
+// Shows signed receipts, and checks the signatures of Farebox, without any store or network:
+// `farebox receipt verify` and `farebox statement verify`.
 
 import { readFile } from "node:fs/promises";
+import project from "../../package.json";
+import { findAccount } from "../accounts/administration.ts";
+import { AdministrationError } from "../core/errors.ts";
 import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
-import type { PublicJwk } from "../core/receipts/receipt-keys.ts";
+import { type PublicJwk, receiptKeyOf } from "../core/receipts/receipt-keys.ts";
 import { verifyStatement } from "../core/receipts/statement-jws.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
+import { issuedReceiptReply } from "../readings/signed/issued-receipt.ts";
+import { SignedReceipts } from "../readings/signed/signed-receipts.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
+import { readAsConsole } from "./list-command.ts";
+import type { Stores } from "./stores.ts";
+import { idOf } from "./values.ts";
 
 /** The check of one kind of signed document. */
 interface Verifying {
@@ -96,4 +104,42 @@ const verifyMonth = verifyCommand({
   },
 });
 
-export const receiptCommands: readonly Command[] = [verify, verifyMonth];
+const show: Command = {
+  name: "receipt show",
+  positionals: ["ID", "REQUEST"],
+  summary: "Show the signed receipt of any call of an account; the first time it is issued",
+  options: {},
+  prepare(input) {
+    const accountId = idOf(input, "account");
+    const request = idOf(input, "request", 1);
+    return async (stores): Promise<Answer> => {
+      const { id } = await findAccount(stores.administration, accountId);
+      const receipts = await receiptsOf(stores);
+      const reply = await readAsConsole(issuedReceiptReply({ receipts }, id, request));
+      const { number, corrects, jws } = reply;
+      const correction = corrects === null ? "" : `, which corrects no. ${corrects}`;
+      const text = `receipt no. ${number} of ${request}${correction}\n${jws}`;
+      return { json: { ...reply }, text };
+    };
+  },
+};
+
+/**
+ * The receipts as the servers issue them. A receipt by a key that the servers do not have could
+ * never be verified, and would be kept.
+ */
+async function receiptsOf(stores: Stores): Promise<SignedReceipts> {
+  const { database, administration, consoleOrigin, receiptSecrets } = stores;
+  const key = receiptKeyOf(receiptSecrets[0]);
+  const issuer = consoleOrigin ?? project.name;
+  const receipts = new SignedReceipts({ database, clock: administration, key, issuer });
+  const { kid } = key.publicJwk;
+  const isCurrent = (await receipts.keys()).some(
+    (one) => one.kid === kid && one.retired_at === undefined,
+  );
+  if (isCurrent) return receipts;
+  const message = "RECEIPT_SECRET is not that of the servers, so no receipt is signed with it";
+  throw new AdministrationError("wrong_state", message);
+}
+
+export const receiptCommands: readonly Command[] = [show, verify, verifyMonth];
