@@ -70,6 +70,13 @@ const SECRETS = {
   mailName: canary("Name").slice(0, 40),
   mailReply: canary("Reply").toLowerCase(),
   mailKey: canary("Idempotency"),
+  quoted: canary("Quoted"),
+  quotedField: canary("QuotedField"),
+  quotedPath: canary("QuotedPath"),
+  quotedQuery: canary("QuotedQuery"),
+  chatKey: canary("ChatKey"),
+  streamKey: canary("StreamKey"),
+  repeated: canary("Repeated"),
   endUser: canary("EndUser"),
   namedEndUser: canary("NamedEndUser"),
 } as const;
@@ -301,6 +308,8 @@ async function speak(): Promise<void> {
   await speakOfMaps();
   for (const way of WAYS) await speakAt(way);
   await speakOfVectors();
+  await quoteCalls();
+  await repeatCalls();
   expect(await post(chat(SECRETS.unknownModel))).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/${SECRETS.path}`)).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/chat/completions?q=${SECRETS.query}`)).toBe(200);
@@ -343,6 +352,30 @@ async function speakOfVectors(): Promise<void> {
   const ranked = { model: "ranks", query: prompt, documents: [toolAnswer] };
   expect(await post(ranked, {}, "/v1/rerank")).toBe(200);
   expect(await post({ ...ranked, documents: SECRETS.badField }, {}, "/v1/rerank")).toBe(400);
+}
+
+/** Quotes calls that would be served, and calls that would be refused for their content. */
+async function quoteCalls(): Promise<void> {
+  const { quoted, quotedField, quotedPath, quotedQuery, unknownModel } = SECRETS;
+  const quote = (path: string, body: object) => post({ path, body }, {}, "/v1/quote");
+  const messages = [{ role: "user", content: quoted }];
+  const path = "/v1/chat/completions";
+  expect(await quote(path, { model: "echo", messages, user: endUser })).toBe(200);
+  expect(await quote(path, { model: "echo", messages, temperature: quotedField })).toBe(400);
+  expect(await quote(path, { model: unknownModel, messages })).toBe(404);
+  expect(await quote("/v1/search", { query: quotedQuery })).toBe(200);
+  expect(await quote(`/v1/${quotedPath}`, { query: quotedQuery })).toBe(400);
+}
+
+/** Repeats calls by their keys: one whose answer is kept, one that was streamed, one changed. */
+async function repeatCalls(): Promise<void> {
+  const { chatKey, streamKey, repeated } = SECRETS;
+  const body = chat("echo", { messages: [{ role: "user", content: repeated }] });
+  const keyed = (key: string) => ({ "idempotency-key": key });
+  for (const _ of [1, 2]) expect(await post(body, keyed(chatKey))).toBe(200);
+  expect(await post(chat("echo"), keyed(chatKey))).toBe(422);
+  expect(await post({ ...body, stream: true }, keyed(streamKey))).toBe(200);
+  expect(await post({ ...body, stream: true }, keyed(streamKey))).toBe(409);
 }
 
 async function search(): Promise<void> {
