@@ -33,6 +33,7 @@ const LISTED: Readonly<Record<Readers, readonly string[]>> = {
     "docs/maps.md",
     "docs/mail.md",
     "docs/mcp.md",
+    "docs/spending.md",
     "docs/receipts.md",
     "docs/focus.md",
     "docs/idempotency.md",

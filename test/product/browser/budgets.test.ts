@@ -1,0 +1,101 @@
+// Tests the budgets of an account and its keys on the page of limits, and the month that the page
+// of usage saves as FOCUS, in a real browser.
+
+import { describe, expect, test } from "bun:test";
+import { createKey } from "../../../src/accounts/administration.ts";
+import { adjustBalance } from "../../../src/accounts/payments.ts";
+import { usd } from "../../../src/core/money/money.ts";
+import { csvRows } from "../../../src/core/text/csv-rows.ts";
+import { postChat } from "../../support/api/chat-client.ts";
+import { sharedStage } from "../../support/product/browser-stage.ts";
+
+const { canRun, running, ...stage } = await sharedStage();
+const { visitor: ada, account } = await stage.person("ada@example.com");
+let key = "";
+
+/** The code of a call's refusal, or its cost. */
+async function call(): Promise<string | number> {
+  const reply = await postChat(running.url, key, { maxTokens: 16 });
+  const { error, svc } = (await reply.json()) as {
+    error?: { readonly code: string };
+    svc?: { readonly cost_usd: number };
+  };
+  return error?.code ?? svc?.cost_usd ?? Number.NaN;
+}
+
+/** Chooses in the open dialog whose budget of which span is meant. */
+async function choose(of: string, span: string): Promise<void> {
+  const dialog = ada.page.getByRole("dialog");
+  for (const [label, option] of [
+    ["Of", of],
+    ["Span", span],
+  ] as const) {
+    await dialog.getByRole("combobox", { name: label, exact: true }).click();
+    await ada.page.getByRole("option", { name: option, exact: true }).click();
+  }
+}
+
+describe.skipIf(!canRun)("the budgets of an account", () => {
+  test("are set for a key and for all keys, and bind the next call", async () => {
+    const { administration } = running.product.operator;
+    const made = await createKey(administration, account, {
+      name: "agent",
+      scopes: ["models"],
+      ipAllowlist: [],
+      monthlyLimit: null,
+    });
+    key = made.key;
+    const credit = { amount: usd("1"), reason: "a test", reference: null };
+    await adjustBalance(administration, account, credit);
+    await ada.go(`${account}/limits`);
+    await ada.sees("No budgets beside those of the month.");
+    const dialog = ada.page.getByRole("dialog");
+    const set = async (of: string, span: string, amount: string) => {
+      await ada.button("Set a budget").click();
+      await choose(of, span);
+      await dialog.getByLabel("USD in the span").fill(amount);
+      await ada.inspect(`budgets-set-${span}`);
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await set("agent", "UTC day", "0.000000001");
+    await ada.page.getByRole("row", { name: /agent.*UTC day/ }).waitFor();
+    expect(await call()).toBe("key_budget_exceeded");
+    await set("The whole account", "All time", "0.75");
+    await ada.page.getByRole("row", { name: /The whole account.*All time.*0\.75/ }).waitFor();
+    await ada.inspect("budgets");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("are taken away in the same dialog, and show what was spent", async () => {
+    await ada.go(`${account}/limits`);
+    await ada.button("Set a budget").click();
+    await choose("agent", "UTC day");
+    await ada.button("Take this budget away").click();
+    await ada.page.getByRole("row", { name: /agent.*UTC day/ }).waitFor({ state: "detached" });
+    const cost = await call();
+    expect(cost).toBeGreaterThan(0);
+    await ada.page
+      .getByRole("row", { name: new RegExp(`The whole account.*All time.*${cost}`) })
+      .waitFor();
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("give a month of FOCUS on the page of usage, with the cost of the call", async () => {
+    await running.product.booked();
+    await ada.go(`${account}/usage`);
+    const month = new Date().toISOString().slice(0, 7);
+    const link = ada.page.getByRole("link", { name: `FOCUS 1.3 of ${month}` });
+    const [file] = await Promise.all([ada.page.waitForEvent("download"), link.click()]);
+    const [head, ...rows] = csvRows(await Bun.file(await file.path()).text(), "focus.csv");
+    const place = (heading: string) => head?.cells.indexOf(heading) ?? -1;
+    const usage = rows.filter(({ cells }) => cells[place("ChargeCategory")] === "Usage");
+    const billed = usage.map(({ cells }) => BigInt(usd(cells[place("BilledCost")] ?? "")));
+    const sum = billed.reduce((total, one) => total + one, 0n);
+    const { sql } = running.product.operator.database;
+    const [charged] = await sql`SELECT sum(cost) AS cost FROM request_log`;
+    expect(sum).toBe(BigInt(charged?.cost));
+    expect(sum).toBeGreaterThan(0n);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
