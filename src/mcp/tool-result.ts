@@ -21,20 +21,26 @@ interface ErrorBody {
   readonly error: ToolRefusal;
 }
 
+/** Every object that the API answers a tool's call with says its cost. */
+interface Paid {
+  readonly svc: object;
+}
+
 /**
  * Reads a reply of the API. The body of a success is also the structured content, with the cost in
- * `svc`; a picture is image content, with `svc` from the headers. A refusal is a tool error with
- * the API's code and message (MCP 2026-07-28, tools, error handling).
+ * `svc`. Structured content is an object, so that of a list is its `results` and the cost of all; a
+ * picture is image content, with `svc` from the headers. A refusal is a tool error with the API's
+ * code and message (MCP 2026-07-28, tools, error handling).
  */
 export async function toolReply(response: Response): Promise<ToolReply> {
   const { headers } = response;
   if (headers.get("content-type")?.startsWith("image/") === true) {
     return success(svcOf(headers), [await pictureOf(response)]);
   }
-  const text = await response.text();
-  const body = JSON.parse(text) as { readonly svc?: object };
+  const body: unknown = await response.json();
   if (!response.ok) return refused(body as ErrorBody, headers);
-  return success(body, [{ type: "text", text }]);
+  const paid = Array.isArray(body) ? { results: body, ...svcOf(headers) } : (body as Paid);
+  return success(paid, [{ type: "text", text: JSON.stringify(paid) }]);
 }
 
 /** The tool error of a refusal, with more content after its message. */
@@ -47,8 +53,8 @@ export function toolError({ code, message }: ToolRefusal, svc: object): CallTool
   };
 }
 
-function success(body: { readonly svc?: object }, content: Content[]): ToolReply {
-  const { svc = {} } = body;
+function success(body: Paid, content: Content[]): ToolReply {
+  const { svc } = body;
   return {
     result: { content, structuredContent: { ...body }, _meta: { svc } },
     refusal: null,
@@ -65,8 +71,8 @@ async function pictureOf(response: Response): Promise<Content> {
   return { type: "image", data: bytes.toBase64(), mimeType };
 }
 
-/** The cost of a reply without a JSON body, or of a refusal. */
-function svcOf(headers: Headers): { readonly svc: object } {
+/** The cost of a reply whose body does not have it, or of a refusal. */
+function svcOf(headers: Headers): Paid {
   return {
     svc: {
       request_id: headers.get("x-request-id"),

@@ -130,6 +130,40 @@ describe.each([
     expect(calls.map(({ metadata }) => metadata?.endpoint)).toContain("/v1/search");
   });
 
+  test("pays for each query of a batch, and is told the sum", async () => {
+    const client = await using(connect(account));
+    const searches = [{ query: "fares" }, { query: "trams", max_results: 1 }];
+    const result = await client.call("search_batch", { searches });
+    const cost = Number(await spent()) / 1e9;
+    expect(cost).toBeGreaterThan(0);
+    const results = [{ query: "fares" }, { query: "trams" }];
+    expect(result.structuredContent).toMatchObject({ results, svc: { cost_usd: cost } });
+    expect(Object.keys(result.structuredContent ?? {}).sort()).toEqual(["results", "svc"]);
+    expect(result._meta).toMatchObject({ svc: { cost_usd: cost } });
+    expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent);
+  });
+
+  test("is told the cost of every tool, and its request, as `svc` and in `_meta`", async () => {
+    const client = await using(connect(account));
+    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+      ["search", { query: "fares" }],
+      ["search_batch", { searches: [{ query: "fares" }] }],
+      ["maps_geocode", { query: "Berlin" }],
+      ["maps_site_image", { lat: 1, lon: 2 }],
+      ["account", {}],
+      ["quote", { path: "/v1/search", body: { query: "trams" } }],
+    ];
+    for (const [name, args] of calls) {
+      const before = await spent();
+      const { isError, structuredContent, _meta } = await client.call(name, args);
+      expect([name, isError]).toEqual([name, undefined]);
+      const cost_usd = Number((await spent()) - before) / 1e9;
+      const svc = { request_id: expect.stringMatching(/^req_/), cost_usd };
+      expect([name, structuredContent?.svc]).toEqual([name, expect.objectContaining(svc)]);
+      expect([name, _meta?.svc]).toEqual([name, structuredContent?.svc]);
+    }
+  });
+
   test("is refused by a tool error with the code of the API, and pays nothing", async () => {
     const client = await using(connect(account));
     const result = await client.call("search", { query: " " });
