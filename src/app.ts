@@ -28,7 +28,7 @@ import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/heal
 import type { CallApi } from "./http/inner-request.ts";
 import { KeptAnswers } from "./http/kept-answers.ts";
 import { openEndOf, pathOfUrl } from "./http/open-end.ts";
-import { noEndpoint, refusalOfAnybody, unrouted } from "./http/unknown-route.ts";
+import { errorFormNear, noEndpoint, refusalOfAnybody, unrouted } from "./http/unknown-route.ts";
 import type { McpConfig } from "./mcp/mcp-endpoint.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";
@@ -152,8 +152,10 @@ export function createApp(deps: AppDeps) {
     const isApplication = path.startsWith(APPLICATION_PATHS);
     const console = deps.console === null ? [] : CONSOLE;
     const routes = isApplication ? APPLICATION : [...GATEWAY, ...AGENTS, ...PROGRAM, ...console];
-    const missing = noEndpoint(routes, raw.request.method, path);
-    return unrouted(isApplication ? application : gateway, raw, error ?? missing);
+    return unrouted(isApplication ? application : gateway, raw, {
+      error: error ?? noEndpoint(routes, raw.request.method, path),
+      errorForm: errorFormNear(routes, path, raw.request),
+    });
   };
   app.onError(({ code, error, request }) => {
     if (code !== "NOT_FOUND") return noSuchPath({ request, server: app.server }, error);

@@ -14,6 +14,7 @@ import {
   anthropicModel,
   anthropicParameters,
   isAnthropics,
+  modelErrorForm,
   namedModel,
   namedModels,
 } from "../services/chat/doors/models/anthropic-models.ts";
@@ -103,6 +104,7 @@ export const applicationModels = endpoint({
     AnthropicApplicationList,
   ]),
   errors: ["invalid_parameter"],
+  errorFormFor: modelErrorForm,
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare(_, { deps, request }: ChatContext) {
     // Only Anthropic's form has parameters that can be wrong.
@@ -133,6 +135,7 @@ export const applicationModel = endpoint({
   parameters: [modelIdParameter, ...anthropicParameters],
   reply: Type.Union([ApplicationModel, AnthropicApplicationModel]),
   errors: ["model_not_found"],
+  errorFormFor: modelErrorForm,
   examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
   prepare(_, { deps, request, params: { id = "" } }: ChatContext) {
     const asked = { id, isAnthropics: isAnthropics(request) };

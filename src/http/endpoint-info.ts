@@ -64,9 +64,24 @@ export interface EndpointInfo {
   readonly handlesRepeats?: boolean;
   /** The form of its errors; left out for that of the surface. */
   readonly errorForm?: ErrorForm;
+  /** The form that a client asks for by its headers; null for the one above. */
+  readonly errorFormFor?: (request: Asking) => ErrorForm | null;
   readonly examples: readonly Example[];
   /** Paths of other products that callers try by mistake; a 404 then names this endpoint. */
   readonly mistakenFor?: readonly string[];
+}
+
+/** The headers of a request, as far as they choose a form. */
+export interface Asking {
+  readonly headers: Pick<Headers, "has">;
+}
+
+/** The form of an endpoint's errors to a request; null for that of the surface. */
+export function errorFormOf(
+  { errorForm, errorFormFor }: Pick<EndpointInfo, "errorForm" | "errorFormFor">,
+  request: Asking,
+): ErrorForm | null {
+  return errorFormFor?.(request) ?? errorForm ?? null;
 }
 
 /**

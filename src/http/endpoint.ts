@@ -15,7 +15,13 @@ import { endUserIn } from "./body/end-user.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import { parseBody } from "./body/parse-body.ts";
 import { LateBody, readBody } from "./body/read-body.ts";
-import { type Endpoint, type EndpointInfo, loggedName, methodsOf } from "./endpoint-info.ts";
+import {
+  type Endpoint,
+  type EndpointInfo,
+  errorFormOf,
+  loggedName,
+  methodsOf,
+} from "./endpoint-info.ts";
 import {
   answerError,
   arrive,
@@ -136,7 +142,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   raw: RawRequest,
   definition: KeyedDefinition<Deps, Input, Prepared, Result>,
 ): Promise<Response> {
-  const arrival = arrive(deps, raw, definition.errorForm);
+  const arrival = arrive(deps, raw, errorFormOf(definition, raw.request));
   const { request } = raw;
   let call: Call | null = null;
   try {
@@ -262,7 +268,7 @@ async function answerOpen(
   raw: RawRequest,
   { info, run }: { readonly info: EndpointInfo; readonly run: (models: ModelPatterns) => string },
 ): Promise<Response> {
-  const arrival = arrive(deps, raw, info.errorForm);
+  const arrival = arrive(deps, raw, errorFormOf(info, raw.request));
   let rate: RateLimits | null = null;
   try {
     checkHost(raw.request);

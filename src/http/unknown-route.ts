@@ -2,7 +2,7 @@
 // probably meant.
 
 import { ApiError } from "../core/errors.ts";
-import { type Endpoint, methodsOf } from "./endpoint-info.ts";
+import { type Asking, type Endpoint, errorFormOf, methodsOf } from "./endpoint-info.ts";
 import {
   answerError,
   arrive,
@@ -13,8 +13,12 @@ import {
   tooManyRequests,
 } from "./frame.ts";
 import { countByKey } from "./optional-key.ts";
+import type { ErrorForm } from "./respond.ts";
 
-type Route = Pick<Endpoint<never>, "method" | "path" | "hasOpenEnd" | "isBilled" | "mistakenFor">;
+type Route = Pick<
+  Endpoint<never>,
+  "method" | "path" | "hasOpenEnd" | "isBilled" | "mistakenFor" | "errorForm" | "errorFormFor"
+>;
 
 const DOCUMENTATION = "The documentation is at /docs";
 /** A longer path is not compared, and the message shows only its beginning. */
@@ -28,6 +32,12 @@ const PARTS_MAX = 8;
 /** Stands in the log for a path that a caller made up. */
 const UNKNOWN_PATH = "unknown";
 
+interface Unrouted {
+  readonly error: unknown;
+  /** Null for the form of the surface. */
+  readonly errorForm: ErrorForm | null;
+}
+
 /**
  * Answers a request without a matching endpoint; the request counts in the window of its key, if it
  * has one. A malformed Host comes first: it can hide the path from the router.
@@ -35,9 +45,9 @@ const UNKNOWN_PATH = "unknown";
 export async function unrouted(
   deps: FrameDeps,
   raw: RawRequest,
-  error: unknown,
+  { error, errorForm }: Unrouted,
 ): Promise<Response> {
-  const arrival = arrive(deps, raw);
+  const arrival = arrive(deps, raw, errorForm);
   try {
     checkHost(raw.request);
   } catch (malformed) {
@@ -57,6 +67,19 @@ export async function refusalOfAnybody(deps: FrameDeps, raw: RawRequest): Promis
   const arrival = arrive(deps, raw);
   const { allowed, ...counted } = await countOnce(deps, arrival);
   return allowed ? null : await answerError(deps, arrival, tooManyRequests(counted), null);
+}
+
+/**
+ * The form of the errors at a path without a matching endpoint: that of the endpoint at the path or
+ * above it, whose clients ask for more than is served here. Null for the form of the surface.
+ */
+export function errorFormNear(
+  routes: readonly Route[],
+  path: string,
+  request: Asking,
+): ErrorForm | null {
+  const near = routes.find((one) => path === one.path || path.startsWith(`${one.path}/`));
+  return near === undefined ? null : errorFormOf(near, request);
 }
 
 /** A 405 if the path has endpoints, otherwise a 404. */

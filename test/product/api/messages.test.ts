@@ -365,3 +365,19 @@ describe("a model", () => {
     });
   });
 });
+
+describe.each(["/v1", "/api/v1"])("an endpoint of Messages that is not served at %s", (base) => {
+  test.each([
+    ["GET", "messages", 405, "invalid_request_error", "method_not_allowed"],
+    ["POST", "messages/batches", 404, "not_found_error", "not_found"],
+    ["GET", "messages/batches/msgbatch_1", 404, "not_found_error", "not_found"],
+  ])("is refused in its form: %s %s", async (method, path, status, type, code) => {
+    const response = await fetch(`${api.parts.url}${base}/${path}`, { method });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({
+      type: "error",
+      error: { type, code, message: expect.any(String) },
+      request_id: response.headers.get("x-request-id") ?? "",
+    });
+  });
+});

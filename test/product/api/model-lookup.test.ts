@@ -25,6 +25,11 @@ interface Entry {
   readonly created: number;
 }
 
+interface AnthropicRefusal {
+  readonly type: string;
+  readonly error?: { readonly type: string; readonly code: string };
+}
+
 interface AnthropicList {
   readonly data: readonly { readonly id: string }[];
   readonly has_more: boolean;
@@ -125,6 +130,33 @@ describe.each(["/v1", "/api/v1"])("a client of Anthropic at %s/models", (base) =
       created_at: "2026-05-01T00:00:00.000Z",
       svc: { pricing: { input_usd_per_m: 1 } },
     });
+  });
+
+  test("gets refusals in its form", async () => {
+    const own = await api.account();
+    const formOf = async (response: Response) => {
+      const { type, error } = (await response.json()) as AnthropicRefusal;
+      return [response.status, type, error?.type, error?.code];
+    };
+    const asked = (path: string, account = accounts[base]) => get(path, account).then(formOf);
+    expect(await asked("?limit=0")).toEqual([
+      400,
+      "error",
+      "invalid_request_error",
+      "invalid_parameter",
+    ]);
+    const missing = [404, "error", "not_found_error", "model_not_found"];
+    expect(await asked("/unheard-of")).toEqual(missing);
+    const post = await fetch(`${api.parts.url}${base}/models`, {
+      method: "POST",
+      headers: { "anthropic-version": "2023-06-01" },
+    });
+    const wrong = [405, "error", "invalid_request_error", "method_not_allowed"];
+    expect(await formOf(post)).toEqual(wrong);
+    if (base === "/api/v1") return;
+    const answers = [];
+    for (let index = 0; index <= 20; index += 1) answers.push(await asked("", own));
+    expect(answers).toContainEqual([429, "error", "rate_limit_error", "rate_limit_exceeded"]);
   });
 
   test("turns pages in both directions", async () => {

@@ -5,8 +5,10 @@ import { ApiError, ERRORS, isErrorCode } from "../../../src/core/errors.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
-import { ERROR_FORMS } from "../../../src/http/respond.ts";
-import { PROGRAM } from "../../../src/routes.ts";
+import { errorFormOf } from "../../../src/http/endpoint-info.ts";
+import { ERROR_FORMS, type ErrorForm } from "../../../src/http/respond.ts";
+import { errorFormNear } from "../../../src/http/unknown-route.ts";
+import { APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../../support/api/contract.ts";
 import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
 import { isNoHttp, type RawAnswer } from "./raw-client.ts";
@@ -79,7 +81,7 @@ export function checkAnswer(
     return { ...outcome, cost: checkStream(endpoint, body) };
   if (endpoint?.mediaType !== undefined && type === endpoint.mediaType) return outcome;
   const value: unknown = JSON.parse(body.toString());
-  if (isError) checkError(status, path, value, endpoint);
+  if (isError) checkError(status, value, expectedForm(request, endpoint));
   checkDocumented(endpoint, !isError, value);
   if (isError) return outcome;
   checkSvc(value, outcome, headers.has("idempotent-replayed"));
@@ -90,14 +92,14 @@ export function checkAnswer(
 /** Health, documentation and webhooks. */
 function checkPlain(
   endpoint: DocumentedEndpoint | null,
-  { target }: FuzzRequest,
+  request: FuzzRequest,
   { status, headers, body }: RawAnswer,
 ): Outcome {
   const outcome = { status, requestId: null, cost: usd("0") };
   if (status >= 400) {
-    const path = pathOf(target);
+    const path = pathOf(request.target);
     if (!OF_THE_PROGRAM.has(path)) throw new Error("An error has no request id");
-    checkError(status, path, JSON.parse(body.toString()), null);
+    checkError(status, JSON.parse(body.toString()), expectedForm(request, null));
     return outcome;
   }
   const isJson = headers.get("content-type")?.startsWith("application/json") === true;
@@ -115,19 +117,28 @@ function checkDocumented(endpoint: DocumentedEndpoint | null, ok: boolean, value
   if (ok || !UNROUTED.has(code)) throw new Error("A path without an endpoint was served");
 }
 
-/** Checks the form of the endpoint: of SPEC 7, of OpenAI on the Application API, or its own. */
-function checkError(
-  status: number,
-  path: string,
-  value: unknown,
+/** The form of the endpoint: of SPEC 7, of OpenAI on the Application API, or its own. */
+function expectedForm(
+  { target, headers }: FuzzRequest,
   endpoint: DocumentedEndpoint | null,
-): void {
+): ErrorForm {
+  const path = pathOf(target);
+  const surface = path.startsWith("/api/") ? "application" : "gateway";
+  const has = (name: string) => headers.some(([other]) => other.toLowerCase() === name);
+  const asking = { headers: { has } };
+  const own =
+    endpoint === null
+      ? errorFormNear(surface === "gateway" ? GATEWAY : APPLICATION, path, asking)
+      : errorFormOf(endpoint, asking);
+  return own ?? ERROR_FORMS[surface];
+}
+
+/** Throws unless the body of an error has this form and one of our codes, with its own status. */
+function checkError(status: number, value: unknown, form: ErrorForm): void {
   const { error } = value as { readonly error?: Readonly<Record<string, unknown>> };
   const { code, type, message, ...others } = error ?? {};
   if (typeof code !== "string" || !isErrorCode(code)) throw new Error(`'${code}' is no code`);
   if (typeof message !== "string" || message === "") throw new Error(`${code} has no message`);
-  const surface = path.startsWith("/api/") ? "application" : "gateway";
-  const form = endpoint?.errorForm ?? ERROR_FORMS[surface];
   const expected = form(new ApiError(code, message), "").error as Readonly<Record<string, unknown>>;
   if (ERRORS[code].status !== status || expected.type !== type) {
     throw new Error(`${code} is not ${type} ${status}`);

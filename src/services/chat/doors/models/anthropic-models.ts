@@ -1,7 +1,8 @@
 // The lists of models in Anthropic's form, for clients that send `anthropic-version` (D-981).
 
 import { invalid } from "../../../../http/body/checks.ts";
-import type { ParameterInfo } from "../../../../http/endpoint-info.ts";
+import type { Asking, ParameterInfo } from "../../../../http/endpoint-info.ts";
+import type { ErrorForm } from "../../../../http/respond.ts";
 import {
   named,
   nullable,
@@ -12,14 +13,20 @@ import {
   whole,
 } from "../../../../http/schema.ts";
 import { type ModelEntry, namesOf } from "../../models/catalogue.ts";
+import { messagesError } from "../messages/messages-error.ts";
 import { modelSvcJson } from "./model-json.ts";
 
 const VERSION_HEADER = "anthropic-version";
 const LIMIT_MAX = 1_000;
 
 /** True if the client reads Anthropic's form. */
-export function isAnthropics({ headers }: Pick<Request, "headers">): boolean {
+export function isAnthropics({ headers }: Asking): boolean {
   return headers.has(VERSION_HEADER);
+}
+
+/** The form of errors that the client reads; null for that of the surface. */
+export function modelErrorForm(request: Asking): ErrorForm | null {
+  return isAnthropics(request) ? messagesError : null;
 }
 
 /** A name that a request can have as `model`. */

@@ -15,6 +15,7 @@ import {
   anthropicListParameters,
   anthropicParameters,
   isAnthropics,
+  modelErrorForm,
   namedModel,
   namedModels,
 } from "./anthropic-models.ts";
@@ -71,6 +72,7 @@ export const models = openEndpoint({
   parameters: anthropicListParameters,
   reply: Type.Union([ModelList, AnthropicModelList]),
   errors: ["invalid_parameter"],
+  errorFormFor: modelErrorForm,
   examples: [
     { summary: "All models", reply: { object: "list", data: [ENTRY] } },
     {
@@ -101,6 +103,7 @@ export const model = openEndpoint({
   parameters: [modelIdParameter, ...anthropicParameters],
   reply: Type.Union([Model, AnthropicModel]),
   errors: ["model_not_found"],
+  errorFormFor: modelErrorForm,
   examples: [
     // The reply as it goes out: a price is an object that writes itself as a number.
     {
