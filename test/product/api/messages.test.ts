@@ -2,6 +2,7 @@
 // and of chat's.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { subtract, toDecimal } from "../../../src/core/money/money.ts";
 import {
   COST,
   chatStream,
@@ -15,6 +16,7 @@ import {
   USAGE,
 } from "../../support/api/messages-world.ts";
 import type { Received } from "../../support/api/read-requests.ts";
+import { usd } from "../../support/stores/world.ts";
 
 const world = await sharedMessages();
 const { api, own, chat } = world;
@@ -340,6 +342,21 @@ describe("a server of chat completions", () => {
     expect((await world.post(account, agentBody({ tools }))).status).toBe(200);
     expect(own.requests.at(-1)?.body.tools).toEqual(tools);
   });
+});
+
+test("a stream that breaks off is charged, and its last event names the cost", async () => {
+  const payer = await api.account({ paid: "5" });
+  const { body, ...stream } = chatStream([{ content: "I " }, { content: "look." }]);
+  chat.queue({ ...stream, body: body.slice(0, 2), end: "cut" });
+  const response = await world.post(payer, agentBody({ model: "chat-test", stream: true }));
+  const last = eventsOf(await response.text()).at(-1);
+  expect(last?.name).toBe("error");
+  const [entry] = await api.journal(payer);
+  expect(entry?.end?.errorCode).toBe("upstream_unreachable");
+  const { paid } = await api.view(payer);
+  const cost_usd = Number(toDecimal(subtract(usd("5"), paid)));
+  expect(cost_usd).toBeGreaterThan(0);
+  expect(last?.data).toMatchObject({ svc: { cost_usd } });
 });
 
 describe("a model", () => {

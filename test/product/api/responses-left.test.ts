@@ -1,7 +1,8 @@
 // The charges of Responses whose caller leaves, or whose model stops: as in chat completions.
 
 import { beforeEach, expect, test } from "bun:test";
-import { chatStream } from "../../support/api/messages-world.ts";
+import { subtract, toDecimal } from "../../../src/core/money/money.ts";
+import { chatStream, eventsOf } from "../../support/api/messages-world.ts";
 import { ownEvents, ownStream, sharedResponses } from "../../support/api/responses-world.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { WireReply } from "../../support/fakes/wire/wire-server.ts";
@@ -62,9 +63,14 @@ for (const model of ["own-test", "chat-test"] as const) {
     server.queue({ ...started, end: "cut" });
     const response = await world.post(account, { model, input: CANARY, stream: true });
     const text = await response.text();
-    expect(text).toContain("event: response.failed");
     expect(text).toContain("event: response.output_text.delta");
     const { end, paid } = await endOf(account);
+    const last = eventsOf(text).at(-1);
+    expect(last?.name).toBe("response.failed");
+    expect(last?.data.response).toMatchObject({
+      svc: { cost_usd: Number(toDecimal(subtract(START, paid))) },
+      usage: { output_tokens: end?.completionTokens ?? 0 },
+    });
     expect(end).toMatchObject({ status: 200, errorCode: "upstream_unreachable" });
     expect(paid < START).toBe(true);
   });

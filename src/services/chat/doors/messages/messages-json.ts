@@ -118,7 +118,7 @@ export class MessagesFrames extends StreamFrames {
       case "thinking":
         return this.#begin() + frameOf(PING);
       case "error":
-        return frameOf({ ...messagesError(event.error, this.#meta.call.requestId), type: "error" });
+        return this.#failed(event);
       case "end":
         return this.#begin() + this.#end(event);
     }
@@ -158,6 +158,11 @@ export class MessagesFrames extends StreamFrames {
     const promptTokens = this.#promptTokens ?? 0;
     const usage = usageJson({ promptTokens, cachedTokens: 0, completionTokens: 1 });
     return frameOf({ type: "message_start", message: { ...headOf(this.#meta, []), usage } });
+  }
+
+  #failed({ error, ended }: Extract<StreamEvent, { readonly kind: "error" }>): string {
+    const svc = ended && svcIn(this.#meta, ended.settlement);
+    return frameOf({ ...messagesError(error, this.#meta.call.requestId), type: "error", svc });
   }
 
   #end({ usage, settlement, isCut }: Extract<StreamEvent, { readonly kind: "end" }>): string {

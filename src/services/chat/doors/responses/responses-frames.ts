@@ -1,12 +1,11 @@
 // Turns the events of a streamed call into the events of Responses, numbered from 0. The last one
 // has the whole response, and waits for the settlement, which it names in `svc` (D-704).
 
-import type { ApiError } from "../../../../core/errors.ts";
 import { hasOneField, isFullText, type Json } from "../../../../core/text/json.ts";
 import { onOneLine } from "../../../../http/sse.ts";
 import { LENGTH } from "../../protocols/openai/finish-reason.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
-import type { StreamEvent } from "../../stream-event.ts";
+import type { EndedStream, StreamEvent } from "../../stream-event.ts";
 import { type EventSource, StreamFrames } from "../stream-frames.ts";
 import { PassedOutput } from "./passed-output.ts";
 import {
@@ -23,6 +22,7 @@ import { SearchItems } from "./search/search-items.ts";
 import type { SearchStreamEvent } from "./search/search-stream.ts";
 
 type EndEvent = Extract<StreamEvent, { readonly kind: "end" }>;
+type ErrorEvent = Extract<StreamEvent, { readonly kind: "error" }>;
 
 export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
   readonly #meta: ResponseMeta;
@@ -52,7 +52,7 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
       case "thinking":
         return this.#begin() + this.#frame("response.in_progress", { response: this.#head() });
       case "error":
-        return this.#begin() + this.#failed(event.error);
+        return this.#begin() + this.#failed(event);
       case "end":
         return this.#begin() + this.#end(event);
       case "searching":
@@ -126,16 +126,15 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
     return started === null ? responseHead(this.#meta) : passedResponse(this.#meta, started);
   }
 
-  #failed({ code, message }: ApiError): string {
+  #failed({ error: { code, message }, ended }: ErrorEvent): string {
     const { items } = this.#searches ?? this.#passed ?? this.#output;
-    const { search } = this.#meta;
     const error = { code, message };
-    const failed = { status: "failed", error, output: items, ...(search && this.#paid(search)) };
+    const failed = { status: "failed", error, output: items, ...(ended && this.#paid(ended)) };
     return this.#frame("response.failed", { response: { ...this.#head(), ...failed } });
   }
 
-  /** The usage and the costs of the calls before a failure. */
-  #paid({ total: { usage, settlement } }: NonNullable<ResponseMeta["search"]>): Json {
+  /** The usage and the costs of the part before a failure. */
+  #paid({ usage, settlement }: EndedStream): Json {
     return { usage: responseUsageJson(usage), svc: responseSvc(this.#meta, settlement) };
   }
 

@@ -151,7 +151,7 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
     this.#isOver = true;
     this.#steps.length = 0;
     await this.#rounds.end();
-    return { kind: "error", error: this.#rounds.reasonOf(error) };
+    return { kind: "error", error: this.#rounds.reasonOf(error), ended: this.#rounds.total };
   }
 
   #run(step: Step): void {
