@@ -216,7 +216,9 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   async #breakOff(error: ApiError): Promise<StreamEvent> {
     const { requestId } = this.#parts.call;
     this.#isContentRefused ||= error.isContentRefusal;
-    this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
+    const { code, cause } = error;
+    // A refused request has no cause: its message is in the server's words, which may quote it.
+    this.#deps.log.warn({ requestId, code, err: cause }, "A stream broke off");
     const ended = await this.#finish(error.code, () => this.#usage.streamed());
     return { kind: "error", error, ended };
   }

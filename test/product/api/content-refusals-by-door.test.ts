@@ -3,6 +3,7 @@
 // middle.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { inspected } from "../../support/api/chat-routes.ts";
 import { DOOR_WAYS, type DoorWay, doorsAt } from "../../support/api/doors-world.ts";
 import { SSE, sse, typedEvent, type WireAnswer } from "../../support/fakes/wire/wire-answer.ts";
 import { startWireServer, type WireReply } from "../../support/fakes/wire/wire-server.ts";
@@ -16,6 +17,7 @@ beforeEach(() => server.reset());
 const USAGE = { uncached: 12, cacheRead: 0, cacheWrite: 0, output: 9, reasoning: 0 };
 const ANSWER: WireAnswer = { text: ["Fares ", "are"], end: "stop", usage: USAGE };
 const FILTERED: WireAnswer = { ...ANSWER, end: "filter" };
+const REFUSED = "invalid_parameter";
 const MESSAGE = "Your message was flagged by our moderation";
 
 /** The event with which a server of this form refuses the content in the middle of a reply. */
@@ -83,6 +85,11 @@ describe.each(DOOR_WAYS.map((way) => [way.name, way] as const))("%s", (_, way) =
     const { text, ...refused } = await asked(way, { stream: true, reply });
     expect(refused).toEqual({ status: 200, isCharged: true, isRefused: true });
     expect(text).toContain(MESSAGE);
+    // The words of the provider may quote the prompt.
+    const { logged } = api.parts;
+    const line = logged.findLast(({ message }) => message === "A stream broke off");
+    expect(line?.fields).toMatchObject({ code: REFUSED });
+    expect(inspected(line)).not.toContain(MESSAGE);
   });
 });
 
