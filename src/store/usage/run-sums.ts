@@ -36,7 +36,7 @@ const KINDS = { services: 3, models: 1, steps: 6 } as const;
 const CLOCKS_MS = MINUTE_MS;
 
 /** A run whose calls are summed. */
-interface SummedRun {
+export interface SummedRun {
   /** The number of its account. */
   readonly account: number;
   readonly id: string;
@@ -47,12 +47,25 @@ interface SummedRun {
  * The sums of a run's calls as far as they are logged, the highest cost first. The calls of a
  * deleted run of the same id do not count (D-901).
  */
-export async function readRunSums(
-  { sql }: Database,
-  { account, id, createdAt }: SummedRun,
-): Promise<RunSums> {
+export async function readRunSums({ sql }: Database, run: SummedRun): Promise<RunSums> {
+  const rows = await sumsOfRun(sql, run);
+  const sumsOf = (kind: number) =>
+    rows
+      .filter((row) => Number(row.kind) === kind)
+      .map(({ service, model, step, calls, refused, cost }): RunSum => {
+        return { service, model, step, calls, refused, cost: BigInt(cost) };
+      });
+  return {
+    services: sumsOf(KINDS.services),
+    models: sumsOf(KINDS.models),
+    steps: sumsOf(KINDS.steps),
+  };
+}
+
+/** The statement reads the run's own calls alone, by an index: other calls cost it nothing. */
+export function sumsOfRun(sql: Database["sql"], { account, id, createdAt }: SummedRun) {
   const since = new Date(createdAt.getTime() - CLOCKS_MS).toISOString();
-  const rows = await sql`
+  return sql`
     WITH sums AS (
       SELECT service, model, step, grouping(service, model, step) AS kind,
         count(*) FILTER (WHERE held IS NOT NULL) AS calls,
@@ -66,15 +79,4 @@ export async function readRunSums(
       FROM sums WHERE kind <> ${KINDS.steps} OR step IS NOT NULL)
     SELECT service, model, step, kind, calls::int, refused::int, cost::text FROM ranked
     WHERE rank <= ${RUN_SUMS_MAX} ORDER BY rank`;
-  const sumsOf = (kind: number) =>
-    rows
-      .filter((row) => Number(row.kind) === kind)
-      .map(({ service, model, step, calls, refused, cost }): RunSum => {
-        return { service, model, step, calls, refused, cost: BigInt(cost) };
-      });
-  return {
-    services: sumsOf(KINDS.services),
-    models: sumsOf(KINDS.models),
-    steps: sumsOf(KINDS.steps),
-  };
 }

@@ -15,6 +15,7 @@ import {
   sumOwed,
 } from "../../../../src/store/audit/payment-audit.ts";
 import { shared } from "../../../support/shared.ts";
+import { planOf } from "../../../support/stores/plans.ts";
 import { openTestDatabase } from "../../../support/stores/test-database.ts";
 
 const ACCOUNTS = 20_000;
@@ -49,24 +50,6 @@ beforeAll(async () => {
   await sql`VACUUM ANALYZE accounts, operations, ledger_entries`;
 });
 
-interface Plan {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Name"?: string;
-  readonly "Actual Rows": number;
-  readonly Plans?: readonly Plan[];
-}
-
-/** Every node of a statement's plan. */
-async function planOf(statement: ReturnType<typeof unappliedAccounts>): Promise<Plan[]> {
-  const { sql } = database;
-  const [row] = await sql`EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`;
-  const [explained] = (row?.["QUERY PLAN"] ?? []) as readonly { readonly Plan: Plan }[];
-  if (explained === undefined) throw new Error("Postgres explains nothing");
-  const nodesOf = (node: Plan): Plan[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-  return nodesOf(explained.Plan);
-}
-
 const STATEMENTS = [
   [
     "unapplied",
@@ -79,7 +62,7 @@ const STATEMENTS = [
 
 async function expectIndexed(rowsMax: number): Promise<void> {
   for (const [name, statement, indexes] of STATEMENTS) {
-    const plan = await planOf(statement());
+    const plan = await planOf(database, statement());
     const scanned = plan.filter((node) => node["Node Type"] === "Seq Scan");
     expect([name, scanned]).toEqual([name, []]);
     const used = plan.map((node) => node["Index Name"]);
@@ -137,7 +120,7 @@ test("the metrics of disputes and debts read no other of 20,000 payments", async
     ["disputes", openDisputes(sql)],
     ["debts", allOwed(sql)],
   ] as const) {
-    const plan = await planOf(statement);
+    const plan = await planOf(database, statement);
     const scanned = plan.filter((node) => node["Node Type"] === "Seq Scan");
     expect([name, scanned]).toEqual([name, []]);
     expect(plan.map((node) => node["Index Name"])).toContain("payments_reversed");
