@@ -67,6 +67,11 @@ export class WalletUpkeep {
     this.keys = accountKeys(accountId, bucket);
   }
 
+  /** Redis's time, as of its last reply to this process. */
+  now(): number {
+    return this.deps.clock.now();
+  }
+
   /** The current wallet; built first if Redis does not have it. */
   async state(keyId = ""): Promise<ViewReply> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -64,7 +64,7 @@ function recordsOf(
       averageReply(database, of),
     receipts,
     awaitedReceipts: new AwaitedReceipts({ database, clock, receipts, log }),
-    runs: { database, actors, now: clock.now, onDelayed: delayedChange(log) },
+    runs: { database, actors, onDelayed: delayedChange(log) },
   };
 }
 

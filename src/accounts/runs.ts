@@ -22,6 +22,8 @@ import { addWebhookEvents } from "../store/webhooks/webhook-outbox.ts";
 
 /** The part of an account's actor that runs need. */
 export interface RunAccount extends ChangedAccount {
+  /** Redis's time, by which calls are admitted: a run begins, is changed and ends by one clock. */
+  now(): number;
   budgetUse<Of extends BudgetOwner>(
     budgets: readonly Budget<Of>[],
   ): Promise<readonly BudgetUse<Of>[]>;
@@ -30,7 +32,6 @@ export interface RunAccount extends ChangedAccount {
 export interface RunDeps {
   readonly database: Database;
   readonly actors: { of(accountId: string, bucket: number): RunAccount };
-  readonly now: () => number;
   /** Called when Postgres has a change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
 }
@@ -45,14 +46,15 @@ export interface RunUse extends RunRow {
 
 /** The use of runs now. Redis has those that it did not forget after their end. */
 export async function runUses(
-  { actors, now }: Pick<RunDeps, "actors" | "now">,
+  { actors }: Pick<RunDeps, "actors">,
   { id, bucket }: Pick<AccountRef, "id" | "bucket">,
   runs: readonly RunRow[],
 ): Promise<readonly RunUse[]> {
   const live = runs.filter(({ forgottenAt }) => forgottenAt === null);
-  const uses = await actors.of(id, bucket).budgetUse(live.map(runBudget));
+  const actor = actors.of(id, bucket);
+  const uses = await actor.budgetUse(live.map(runBudget));
   const useOf = new Map(uses.map((use) => [use.number, use]));
-  const nowMs = now();
+  const nowMs = actor.now();
   return runs.map((run) => {
     const { spent, held } = useOf.get(run.number) ?? { spent: run.loggedSpent, held: ZERO };
     const left = leftOf(run, { spent, held });
@@ -62,7 +64,7 @@ export async function runUses(
 
 /** A run of an account with the sums of its calls; null if the account has none of this id. */
 export async function readRunDetails(
-  deps: Pick<RunDeps, "database" | "actors" | "now">,
+  deps: Pick<RunDeps, "database" | "actors">,
   account: Pick<AccountRef, "id" | "bucket"> & { readonly number: number },
   id: string,
 ): Promise<{ readonly use: RunUse; readonly sums: RunSums } | null> {
@@ -90,13 +92,14 @@ export async function changeOwnRun(
   account: AccountRef & { readonly number: number },
   { run, change, also }: ChangedRun,
 ): Promise<{ readonly run: RunRow; readonly applied: boolean }> {
-  const nowMs = deps.now();
+  const { id, bucket } = account;
+  const actor = deps.actors.of(id, bucket);
   const changed = await explained(
     account,
     changeRun(deps.database, account.number, {
       id: run,
       change,
-      nowMs,
+      nowMs: actor.now(),
       also: async (tx, { before, after }) => {
         await addWebhookEvents(tx, account.number, eventsOf(before, after));
         await also?.(tx, account.number);
@@ -104,9 +107,8 @@ export async function changeOwnRun(
     }),
   );
   if (changed === null) throw new AdministrationError("not_found", "There is no such run");
-  const { id, bucket } = account;
   const onDelayed = (error: unknown) => deps.onDelayed(id, error);
-  const applied = await applyChangesNow(() => deps.actors.of(id, bucket), onDelayed);
+  const applied = await applyChangesNow(() => actor, onDelayed);
   return { run: changed, applied };
 }
 

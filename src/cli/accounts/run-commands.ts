@@ -103,8 +103,8 @@ function secondsIn(text: string | null | undefined): number | undefined {
 }
 
 async function sourceOf({ administration, database, actors }: Stores, id: string) {
-  const { now, onDelayed } = administration;
-  const runs: RunDeps = { database, actors, now, onDelayed };
+  const { onDelayed } = administration;
+  const runs: RunDeps = { database, actors, onDelayed };
   return { runs, account: await findAccount(administration, id) } satisfies RunSource;
 }
 

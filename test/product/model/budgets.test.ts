@@ -172,7 +172,7 @@ async function play(commands: readonly Command[], { library, repository }: Playe
   for (const step of commands) {
     if (step.kind === "wait") clock.ms += step.ms;
     if (step.kind === "pause") {
-      const deps = { database: world.database, actors: accounts, now: clock.now, onDelayed };
+      const deps = { database: world.database, actors: accounts, onDelayed };
       const change = { isPaused: step.isPaused };
       await changeOwnRun(deps, row, { run: "model", change });
       model.isPaused = step.isPaused;

@@ -144,7 +144,6 @@ export class ApiWorld implements AsyncDisposable {
       runs: {
         database,
         actors,
-        now: Date.now,
         onDelayed: (_, error) => logged.push({ level: "warn", fields: { error }, message: "late" }),
       },
       mcp: { hosts: [], dashboard: null },

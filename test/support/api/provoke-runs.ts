@@ -22,7 +22,7 @@ export function runRefusals(
     run_paused: async () => {
       const account = await begun();
       const { actors, database } = api.parts.stores;
-      const deps = { actors, database, now: Date.now, onDelayed: () => {} };
+      const deps = { actors, database, onDelayed: () => {} };
       await changeOwnRun(deps, account.row, { run: "one", change: { isPaused: true } });
       return await send(account, "one");
     },

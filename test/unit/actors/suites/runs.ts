@@ -2,15 +2,18 @@
 // processes, pauses and a rebuild.
 
 import { describe, expect, test } from "bun:test";
+import { AccountActors } from "../../../../actors/account-actors.ts";
 import { parseBucket } from "../../../../actors/records/records.ts";
 import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
 import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/durations.ts";
 import { shouldRetry } from "../../../../src/core/errors.ts";
+import { newId } from "../../../../src/core/ids.ts";
 import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
 import { deleteOldRuns, forgetEndedRuns } from "../../../../workers/eviction.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
+import { random } from "../../../support/random.ts";
 import {
   type AccountTerms,
   createTestKey,
@@ -37,7 +40,6 @@ export const runSuite = (open: WorldFactory): void =>
     const deps = (): RunDeps => ({
       database: world.database,
       actors: world.accounts,
-      now: () => clock.ms,
       onDelayed: (_, error) => {
         throw error;
       },
@@ -205,6 +207,20 @@ export const runSuite = (open: WorldFactory): void =>
       await change(mine, { seconds: 60 });
       expect(await verdict(mine, "1.5")).toBe("run_budget_exceeded");
       expect(await verdict(mine, "0.5")).toBe("admitted");
+    });
+
+    test("a run gets more time by Redis's clock, whatever that of the process says", async () => {
+      const mine = await account();
+      await hold(mine, "1");
+      const { row, keyId } = mine;
+      const now = () => clock.ms + DAY_MS;
+      const processId = newId("process", random);
+      const actors = new AccountActors({ ...world.accounts.deps, now, processId });
+      await actors.of(row.id, row.bucket).view(keyId);
+      const asked = { run: "nightly", change: { seconds: 60 } };
+      const { run } = await changeOwnRun({ ...deps(), actors }, row, asked);
+      expect(run.endsAtMs).toBe(clock.ms + MINUTE_MS);
+      expect(await runUses({ actors }, row, [run])).toMatchObject([{ state: "active" }]);
     });
 
     test("a rebuild restores a run to the last flushed entry", async () => {
