@@ -1,6 +1,6 @@
 // Removes records from Redis that Postgres has and no call uses: idle wallets, which the next call
 // rebuilds, the budgets of runs that have ended, and the counts of end users (D-949). Deletes the
-// rows of these runs and end users later.
+// rows of these runs and end users later, and those of ended spans (D-986).
 
 import { accountKeys } from "../actors/records/keys.ts";
 import { type BudgetRecord, parseBudgets } from "../actors/records/records.ts";
@@ -14,6 +14,7 @@ import { DAY_MS, MINUTE_MS } from "../src/core/durations.ts";
 import type { Log } from "../src/core/log.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import { webhookEvent } from "../src/core/webhooks/webhook-events.ts";
+import { deleteSpans, SPANS_KEPT_MS } from "../src/store/accounts/budget-spans.ts";
 import {
   accountsWithEndUsers,
   deleteEndUsers,
@@ -241,6 +242,16 @@ function isOver({ span }: LoggedEndUser, { startMs }: BudgetRecord, nowMs: numbe
 
 function spentIn({ spans }: LoggedEndUser, startMs: number): NanoUsd {
   return spans.get(startMs) ?? ZERO;
+}
+
+export interface SpanRetentionDeps {
+  readonly database: Database;
+  readonly now: () => number;
+}
+
+/** Deletes what budgets spent in spans that ended long ago. Returns how many rows. */
+export async function deleteOldSpans({ database, now }: SpanRetentionDeps): Promise<number> {
+  return await deleteSpans(database, new Date(now() - SPANS_KEPT_MS));
 }
 
 export interface EndUserRetentionDeps {

@@ -23,6 +23,7 @@ import { deleteEndedSessions } from "./ended-sessions.ts";
 import {
   deleteOldEndUsers,
   deleteOldRuns,
+  deleteOldSpans,
   evictIdle,
   forgetEndedRuns,
   forgetEndUsers,
@@ -121,7 +122,7 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
   const now = () => accounts.clock.now();
   const readNow = () => pendingWork.nowMs();
   // The earlier of both clocks counts: a clock that jumped ahead must not delete data that cannot
-  // be restored.
+  // be restored, or notify anybody of an end that has not come.
   const readEarliest = async () => {
     const nowMs = Math.min(now(), await readNow());
     return () => nowMs;
@@ -144,18 +145,22 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
     },
     "ended-runs": {
       everyMs: 60_000,
-      run: () => forgetEndedRuns({ database, scripts, now, log }),
+      run: async () => forgetEndedRuns({ database, scripts, now: await readEarliest(), log }),
     },
     "end-users": {
       everyMs: 600_000,
-      run: () => {
-        const { redis } = scripts;
-        return forgetEndUsers({ database, redis, scripts, now, sleep: Bun.sleep, log });
+      run: async () => {
+        const deps = { database, redis: scripts.redis, scripts, sleep: Bun.sleep, log };
+        await forgetEndUsers({ ...deps, now: await readEarliest() });
       },
     },
     "end-user-retention": {
       everyMs: 3_600_000,
       run: async () => await deleteOldEndUsers({ database, now: await readEarliest() }),
+    },
+    "span-retention": {
+      everyMs: 3_600_000,
+      run: async () => await deleteOldSpans({ database, now: await readEarliest() }),
     },
     "run-retention": {
       everyMs: 3_600_000,

@@ -55,14 +55,14 @@ export async function auditAccount(
 ): Promise<AccountProof> {
   return await deps.repository.snapshot(accountRef, async (snapshot) => {
     const inspected = await inspect(deps, accountRef, snapshot);
-    const replay = new LedgerReplay(accountRef.id, snapshot.operations);
+    const inspection = inspected instanceof UnknownRecord ? null : inspected;
+    const replay = new LedgerReplay(accountRef.id, snapshot.operations, inspection?.budgets);
     const difference =
       checkOperations(accountRef.id, snapshot) ??
       (await replayLedger(replay, snapshot)) ??
       (await checkLog(accountRef.id, snapshot)) ??
       (await checkUsage(accountRef.id, snapshot)) ??
       checkRedis(deps, { replay, accountRef, snapshot, inspected });
-    const inspection = inspected instanceof UnknownRecord ? null : inspected;
     const inRedis = inspection !== null && isInForce(inspection);
     return {
       difference,
@@ -154,7 +154,7 @@ async function replayLedger(
     }
   }
   skipHoles(replay, holes);
-  return checkSpending(replay, snapshot.spending) ?? checkBudgetSpending(replay, snapshot.budgets);
+  return checkSpending(replay, snapshot.spending) ?? (await checkBudgetSpending(replay, snapshot));
 }
 
 /**
@@ -197,20 +197,17 @@ function checkSpending(
   return null;
 }
 
-function checkBudgetSpending(
+async function checkBudgetSpending(
   replay: LedgerReplay,
-  budgets: ReadonlyMap<string, bigint>,
-): AuditFinding | null {
-  for (const row of new Set([...replay.budgets.keys(), ...budgets.keys()])) {
-    const [expected, found] = [replay.budgets.get(row) ?? 0n, budgets.get(row) ?? 0n];
-    if (expected === found) continue;
-    const [number, start] = row.split(" ");
-    return accountFinding(replay.account, `budget_spend of budget ${number} from ${start}`, {
-      expected: dollars(expected),
-      found: dollars(found),
-    });
-  }
-  return null;
+  snapshot: AuditSnapshot,
+): Promise<AuditFinding | null> {
+  const mismatch = await snapshot.budgetMismatch(replay);
+  if (mismatch === null) return null;
+  const { budget, startMs, charged, found } = mismatch;
+  return accountFinding(replay.account, `budget_spend of budget ${budget} from ${startMs}`, {
+    expected: dollars(charged),
+    found: dollars(found),
+  });
 }
 
 async function checkLog(account: string, snapshot: AuditSnapshot): Promise<AuditFinding | null> {

@@ -85,8 +85,10 @@ export class LedgerReplay {
   walletFreeSinceMs = 0;
   /** The charges by month and key: `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
-  /** The charges by budget and begin of its span: `12 1764201600000`. */
+  /** The charges of the summed budgets by number and begin of the span: `12 1764201600000`. */
   readonly budgets = new Map<string, bigint>();
+  /** True if an entry names any budget. */
+  namesBudgets = false;
   /** The free credit that ended before the current one began, and that calls may still return. */
   #lapsing = 0n;
   /** The start of the current free credit; 0 if no free credit ended before it. */
@@ -97,10 +99,18 @@ export class LedgerReplay {
   #isResuming = false;
   readonly #operations: ReadonlyMap<number, ReplayOperation>;
 
+  readonly #summed: Pick<ReadonlySet<number>, "has">;
+
+  /**
+   * `summed` has the numbers of the budgets whose charges are summed: an account may have a budget
+   * for each of its end users.
+   */
   constructor(
     readonly account: string,
     operations: readonly ReplayOperation[],
+    summed: Pick<ReadonlySet<number>, "has"> = new Set(),
   ) {
+    this.#summed = summed;
     this.#operations = new Map(operations.map((operation) => [operation.number, operation]));
   }
 
@@ -165,6 +175,8 @@ export class LedgerReplay {
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
       for (const { number, startMs } of entry.budgets) {
+        this.namesBudgets = true;
+        if (!this.#summed.has(number)) continue;
         const span = `${number} ${startMs}`;
         this.budgets.set(span, (this.budgets.get(span) ?? 0n) + taken);
       }

@@ -6,7 +6,11 @@ import { parseBudgetRefs } from "../../core/access/budgets.ts";
 import { fromUuid } from "../../core/ids.ts";
 import type { AuditFinding } from "../../core/journal/audit-finding.ts";
 import type { LedgerKind, OperationKind } from "../../core/journal/journal.ts";
-import type { ReplayEntry, ReplayOperation } from "../../core/journal/ledger-replay.ts";
+import type {
+  LedgerReplay,
+  ReplayEntry,
+  ReplayOperation,
+} from "../../core/journal/ledger-replay.ts";
 import type { AccountRef } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { readKeyIds } from "../accounts/wallet-repository.ts";
@@ -18,6 +22,7 @@ import { accounts } from "../tables/account-schema.ts";
 import { journalCursors } from "../tables/schema.ts";
 import type { UsageTotals } from "../usage/usage-repair.ts";
 import { readBookMismatches } from "./books-audit.ts";
+import { type BudgetMismatch, readBudgetMismatch } from "./budget-audit.ts";
 import { type LogMismatch, readLogMismatch, readTotals } from "./log-audit.ts";
 
 /** A rejected journal entry of the account that is not written to Postgres. */
@@ -57,10 +62,10 @@ export interface AuditSnapshot {
   readonly keyIds: readonly string[];
   /** Spending by `202611 key_…`. */
   readonly spending: ReadonlyMap<string, bigint>;
-  /** Spending of budgets by number and begin of the span: `12 1764201600000`. */
-  readonly budgets: ReadonlyMap<string, bigint>;
   /** The ledger in order, page by page. The pages can be read only once. */
   ledger(): AsyncGenerator<ReplayEntry[]>;
+  /** The first span of a budget whose spending differs from the charges of the ledger. */
+  budgetMismatch(ledger: Pick<LedgerReplay, "namesBudgets">): Promise<BudgetMismatch | null>;
   /** The first call whose cost in the log differs from its charge in the ledger. */
   logMismatch(): Promise<LogMismatch | null>;
   /** The totals of the account in the ledger, the log and the sums of the log. */
@@ -183,8 +188,9 @@ async function openSnapshot(tx: Queries, { id, bucket }: AccountRef): Promise<Au
     rejected: await readRejected(tx, { id, account, epoch: cursor.epoch }),
     keyIds: await readKeyIds(tx, account),
     spending: await readSpending(tx, account),
-    budgets: await readBudgets(tx, account),
     ledger: () => readLedger(tx, account),
+    budgetMismatch: ({ namesBudgets }) =>
+      readBudgetMismatch(tx, account, { namesBudgets, nowMs: Number(facts.nowMs) }),
     logMismatch: () => readLogMismatch(tx, account, id),
     usageTotals: () => readTotals(tx, account),
   };
@@ -262,13 +268,6 @@ async function readSpending(tx: Queries, account: number): Promise<Map<string, b
     SELECT m.month || ' ' || coalesce(k.id, 'key number ' || m.key) AS row, m.spent::text
     FROM month_spend m LEFT JOIN keys k ON k.number = m.key AND k.account = m.account
     WHERE m.account = ${account}`);
-  return new Map(rows.map(({ row, spent }) => [row, BigInt(spent)]));
-}
-
-async function readBudgets(tx: Queries, account: number): Promise<Map<string, bigint>> {
-  const rows = await tx.execute<{ row: string; spent: string }>(sql`
-    SELECT budget || ' ' || start AS row, spent::text FROM budget_spend
-    WHERE account = ${account}`);
   return new Map(rows.map(({ row, spent }) => [row, BigInt(spent)]));
 }
 

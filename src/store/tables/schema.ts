@@ -96,7 +96,10 @@ export const budgetSpend = pgTable(
     start: number("start").notNull(),
     spent: money("spent").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.account, table.budget, table.start] })],
+  (table) => [
+    primaryKey({ columns: [table.account, table.budget, table.start] }),
+    index("budget_spend_start").on(table.start).where(sql`${table.start} > 0`),
+  ],
 );
 
 /** SPEC 2.8. Partitioned by the month of `at`, which only the migration can express. */
@@ -153,6 +156,8 @@ export const requestLog = pgTable(
     step: text("step"),
     /** The name by which the caller asked for the model; null: the id of the model. */
     askedModel: text("asked_model"),
+    /** The digest of the end user that budgets counted the call for. */
+    endUser: text("end_user"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),
