@@ -162,12 +162,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const naming = { asking, document: access.document, key, nowMs, isQuote };
       const named =
         byAccess === null ? access.named.decide(naming) : { ...NOTHING_NAMED, refusal: byAccess };
-      const { refusal, budgets: byName } = named instanceof Promise ? await named : named;
+      const { refusal, budgets: byName, endUser } = named instanceof Promise ? await named : named;
       const limits = limitsOf(asking, tier, key);
       const budgets = budgetsOfCall(terms, key.budgets, { refusal, named: byName });
       const markers = isQuote ? NO_MARKERS : markersOfCall(asking, refusal);
       const ref = this.#holdRef(asking, budgets, markers);
-      const { metadata, text } = this.#textsOf(access, asking);
+      const { metadata, text } = this.#textsOf(access, asking, endUser);
       const tried: Attempt = {
         call,
         terms,
@@ -433,14 +433,14 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return this.#access;
   }
 
-  #textsOf({ texts }: Access, asking: Asking): CallTexts {
+  #textsOf({ texts }: Access, asking: Asking, endUser?: string): CallTexts {
     const { keyId } = asking.call.identity;
     let known = texts.get(keyId);
     if (known === undefined) {
       known = new KeyTexts(this.accountId, keyId);
       texts.set(keyId, known);
     }
-    return known.of(asking, markersOf(asking)[0]);
+    return known.of(asking, markersOf(asking)[0], endUser);
   }
 }
 

@@ -37,6 +37,8 @@ interface NamedDecision {
   /** In the order of the error table. */
   readonly budgets: readonly Budget[];
   readonly refusal: AccessRefusal | null;
+  /** The digest of the end user that some of the budgets count; missing if none does. */
+  readonly endUser?: string;
 }
 
 /** A view is for a call that holds something. */
@@ -82,7 +84,8 @@ export class NamedBudgets {
     const { refusal } = ofRun;
     if (refusal !== null || endUser === null) return { budgets, refusal };
     const ofEndUser = await this.#endUsers.budgetsOf({ endUser, key, nowMs }, isQuote);
-    return { budgets: [...budgets, ...ofEndUser], refusal };
+    if (ofEndUser.length === 0) return { budgets, refusal };
+    return { budgets: [...budgets, ...ofEndUser], refusal, endUser: endUser.digests[0] };
   }
 
   /** Begins one of the budgets of a call that would be admitted: its run, else its end user. */

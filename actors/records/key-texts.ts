@@ -28,10 +28,11 @@ export class KeyTexts {
     this.#keyId = keyId;
   }
 
-  /** The texts of a call that claims this marker. */
-  of(asking: DescribedCall, marker: string | undefined): CallTexts {
-    if (this.#last === null || !describes(this.#last, asking, marker)) {
-      this.#last = metadataOf(asking, marker);
+  /** The texts of a call that claims this marker, and that budgets count for this end user. */
+  of(asking: DescribedCall, marker: string | undefined, endUser?: string): CallTexts {
+    const last = this.#last;
+    if (last === null || last.endUser !== endUser || !describes(last, asking, marker)) {
+      this.#last = { ...metadataOf(asking, marker), endUser };
       const metadata = metadataText(this.#last);
       this.#texts = { metadata, text: callText(this.#accountId, this.#keyId, metadata) };
     }

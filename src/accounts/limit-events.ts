@@ -20,7 +20,8 @@ export async function addLimitEvents(database: Database): Promise<number> {
   return reached.length;
 }
 
-function eventOf({ type, key, code, limit, run, uniqueKey }: ReachedLimit) {
+function eventOf({ type, key, code, limit, run, endUser, uniqueKey }: ReachedLimit) {
   if (type === "run.budget_reached") return webhookEvent(type, uniqueKey, { run: run ?? "", key });
-  return webhookEvent(type, uniqueKey, { key, code, limit });
+  if (type === "key.budget_reached") return webhookEvent(type, uniqueKey, { key, code, limit });
+  return webhookEvent(type, uniqueKey, { key, code, limit, endUser, run });
 }

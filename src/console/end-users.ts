@@ -9,7 +9,7 @@ import {
   endUserUses,
 } from "../accounts/end-users.ts";
 import { END_USER_SPANS } from "../core/access/budgets.ts";
-import { END_USER_CHARACTERS_MAX } from "../core/access/end-users.ts";
+import { END_USER_CHARACTERS_MAX, type EndUser } from "../core/access/end-users.ts";
 import { toDecimal } from "../core/money/money.ts";
 import {
   flag,
@@ -73,14 +73,21 @@ const Use = {
   ),
 };
 
-export const EndUserUses = { budgets: listOf(nested(Use)) };
+export const EndUserUses = {
+  id: textField({
+    about: "The keyed hash by which webhooks and the CSV of the request log name it",
+    sample: "kPrK_qmxVWaYVA9wwBF6Iu",
+  }),
+  budgets: listOf(nested(Use)),
+};
 export type EndUserReply = WireOf<typeof EndUserUses>;
 
 const [defaultFrom, useFrom] = [jsonFrom(Default), jsonFrom(Use)];
 
 /** The budgets of an end user as people read them. */
-export function endUserReply(uses: readonly EndUserUse[]): EndUserReply {
+export function endUserReply(endUser: EndUser, uses: readonly EndUserUse[]): EndUserReply {
   return {
+    id: endUser.digests[0],
     budgets: uses.map((one) => useFrom({ ...one, renewsAt: one.renewsAtMs })),
   };
 }
@@ -120,7 +127,7 @@ const show = accountEndpoint({
   }),
   async run({ deps, account }: Context, { end_user }: Checked<typeof Named>) {
     const endUser = endUserNamed(deps.administration, account, end_user);
-    return endUserReply(await endUserUses(deps.runs, account, { endUser, key: null }));
+    return endUserReply(endUser, await endUserUses(deps.runs, account, { endUser, key: null }));
   },
 });
 

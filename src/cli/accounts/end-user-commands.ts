@@ -59,7 +59,7 @@ const show: Command = {
       const account = await findAccount(administration, accountId);
       const endUser = endUserNamed(administration, account, user);
       const uses = await endUserUses({ database, actors }, account, { endUser, key: null });
-      const reply = endUserReply(uses);
+      const reply = endUserReply(endUser, uses);
       return { json: reply as unknown as Answer["json"], text: textOf(reply) };
     };
   },
@@ -73,9 +73,10 @@ function userIn({ values }: Input): string | null {
   throw new UsageError(`--user must have 1 to ${END_USER_CHARACTERS_MAX} characters`);
 }
 
-function textOf({ budgets }: EndUserReply): string {
-  if (budgets.length === 0) return "No budgets.";
-  return table(
+function textOf({ id, budgets }: EndUserReply): string {
+  const name = `In events and the log: ${id}`;
+  if (budgets.length === 0) return `No budgets.\n${name}`;
+  const lines = table(
     budgets.map((one) => [
       one.span,
       one.is_own ? "own" : "each end user",
@@ -86,4 +87,5 @@ function textOf({ budgets }: EndUserReply): string {
       one.renews_at === null ? "" : `renews ${one.renews_at}`,
     ]),
   );
+  return `${lines}\n${name}`;
 }

@@ -1,6 +1,8 @@
 // Markers of idempotency keys. A marker has two keyed digests of a request: the account with its
 // idempotency key, and the path with the body. Neither the key nor the body can be found from it.
 
+import { parseMetadata } from "./journal.ts";
+
 /** 128 bits in base64url. */
 const DIGEST_LENGTH = 22;
 const DIGEST_BYTES = 16;
@@ -41,10 +43,8 @@ export function markerContent(marker: string): string {
   return marker.slice(DIGEST_LENGTH);
 }
 
-/** Only a run follows it, as a list of its own. */
-const LAST_IN_METADATA = /,"([\w-]{44})"(?:,\["[^"]+",(?:null|"[^"]+")\])?\]$/;
-
 /** The marker in metadata by `metadataText`; null if the call has none. */
 export function markerIn(metadata: string): string | null {
-  return LAST_IN_METADATA.exec(metadata)?.[1] ?? null;
+  if (!metadata.startsWith("[")) return null;
+  return parseMetadata(metadata).marker ?? null;
 }

@@ -158,8 +158,23 @@ export const WEBHOOK_EVENTS = {
   "limit.reached": {
     about:
       "Another limit refused a call (requests, streams, mail, the balance, a cap or budget of " +
-      "the account, a budget of an end user): once a UTC day for each and each key.",
-    data: Refused,
+      "the account, a budget of an end user): once a UTC day for each and each key, and for each " +
+      "end user.",
+    data: {
+      ...Refused,
+      end_user: nullable(
+        text({
+          about:
+            "The end user whose budget it was, by the `id` that `GET /v1/end-user` shows; null " +
+            "for another limit",
+          sample: "kPrK_qmxVWaYVA9wwBF6Iu",
+        }),
+        { sample: null },
+      ),
+      run: nullable(text({ about: "The run that the refused call named", sample: "nightly-7" }), {
+        sample: null,
+      }),
+    },
   },
   "mail.bounced": {
     about: "A message that you sent came back.",

@@ -85,7 +85,7 @@ const TAGS: ExportColumn = {
 };
 
 /** The columns of the log that came after the tags. */
-const AFTER_TAGS: readonly LogColumnName[] = ["run", "step", "asked_model"];
+const AFTER_TAGS: readonly LogColumnName[] = ["run", "step", "asked_model", "end_user"];
 const LOGGED = NAMES.filter((name) => !AFTER_TAGS.includes(name));
 const TAIL = [TAGS, ...columnsOf(AFTER_TAGS)];
 

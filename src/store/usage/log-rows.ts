@@ -3,7 +3,7 @@
 // export use it.
 
 import { ERRORS, isErrorCode } from "../../core/errors.ts";
-import type { JournalEntry, Outcome } from "../../core/journal/journal.ts";
+import type { CallMetadata, JournalEntry, Outcome } from "../../core/journal/journal.ts";
 import { NOTHING_COUNTED, parseMetadata, parseOutcome } from "../../core/journal/journal.ts";
 import { cacheWriteTokens, partsText, type UsageDetails } from "../../core/money/usage.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
@@ -79,6 +79,8 @@ export const LOG_COLUMNS = {
   step: { kind: "text" },
   /** The name by which the caller asked for the model; null: the id of the model (D-717). */
   asked_model: { kind: "text" },
+  /** The digest of the end user that budgets counted the call for (D-987). */
+  end_user: { kind: "text" },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 /** The value of `upstream_source` for a cost that the provider reported. */
@@ -239,12 +241,17 @@ export function logRowOf(
     upstream_source: details.upstream_source,
     stop_reason: details.stop_reason,
     marker: isRefusal(entry) ? null : (metadata.marker ?? null),
-    // A summary stands for calls of several runs and names.
-    run: entry.type === "summary" ? null : (metadata.run ?? null),
-    step: entry.type === "summary" ? null : (metadata.step ?? null),
-    asked_model: entry.type === "summary" ? null : (metadata.askedModel ?? null),
+    ...(entry.type === "summary" ? NOTHING_NAMED : namedIn(metadata)),
   });
 }
+
+function namedIn({ run, step, askedModel, endUser }: CallMetadata) {
+  const ofRun = { run: run ?? null, step: step ?? null };
+  return { ...ofRun, asked_model: askedModel ?? null, end_user: endUser ?? null };
+}
+
+/** A summary stands for calls of several runs, names and end users. */
+const NOTHING_NAMED = { run: null, step: null, asked_model: null, end_user: null } as const;
 
 /** The stop reason of a call whose content the provider refused. */
 export const CONTENT_REFUSED = "content_filter";

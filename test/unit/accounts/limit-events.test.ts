@@ -4,14 +4,20 @@ import { expect, test } from "bun:test";
 import { addLimitEvents } from "../../../src/accounts/limit-events.ts";
 import { newId, newTimedId } from "../../../src/core/ids.ts";
 import { MailMessages } from "../../../src/store/mail/mail-messages.ts";
+import { exportCalls } from "../../../src/store/usage/log-export.ts";
+import { ALL_CALLS } from "../../../src/store/usage/log-filter.ts";
+import { TestClock } from "../../support/product/actor-process.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
+import { endUserLab } from "../../support/stores/end-user-lab.ts";
+import { verdictIn } from "../../support/stores/verdicts.ts";
 import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
-import { ask, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const { database } = world;
+const { named, set } = endUserLab(world, new TestClock(new Date().toISOString()));
 
 const eventsOf = (account: TestAccount) => storedEvents(database, account);
 
@@ -44,8 +50,59 @@ test("another limit gives limit.reached, only to webhooks that chose it", async 
   await refuse(account, "0.2");
   await refuse(account, "0.2");
   expect(await eventsOf(account)).toMatchObject([
-    ["limit.reached", { key: account.keyId, code: "insufficient_credits" }],
+    [
+      "limit.reached",
+      { key: account.keyId, code: "insufficient_credits", end_user: null, run: null },
+    ],
   ]);
+});
+
+test("a budget of end users gives one event for each, with hash and run", async () => {
+  const account = await receiving(["limit.reached"], "20");
+  await set(account, "day", "0.1");
+  const run = { id: "nightly", step: null, max: usd("5"), seconds: 60 };
+  for (const [id, more] of [
+    ["ada", {}],
+    ["ada", { run }],
+    ["bob", {}],
+  ] as const) {
+    const terms = { endUser: named(account, id), freeEligible: false, ...more };
+    const refused = await account.actor.admit(ask(account.keyId, usd("0.2"), terms));
+    expect(verdictIn(refused)).toBe("end_user_budget_exceeded");
+  }
+  await world.flush();
+  await Promise.all([addLimitEvents(database), addLimitEvents(database)]);
+  const shared = {
+    key: account.keyId,
+    code: "end_user_budget_exceeded",
+    limit: "budget_day",
+  };
+  const [ada, bob] = ["ada", "bob"].map((id) => named(account, id).digests[0]);
+  const events = await eventsOf(account);
+  expect(events).toHaveLength(2);
+  expect(events).toContainEqual(["limit.reached", { ...shared, end_user: ada, run: "nightly" }]);
+  expect(events).toContainEqual(["limit.reached", { ...shared, end_user: bob, run: null }]);
+  expect(JSON.stringify(events)).not.toMatch(/"(?:ada|bob)"/);
+});
+
+test("the CSV of the log names the end user that budgets count a call for", async () => {
+  const account = await openAccount(world, { paid: "20" });
+  const call = async (id: string) => {
+    const terms = { endUser: named(account, id), freeEligible: false };
+    const decision = await account.actor.admit(ask(account.keyId, usd("0.1"), terms));
+    if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
+    await decision.hold.settle(usd("0.1"), DONE);
+  };
+  await call("before");
+  await set(account, "day", "1");
+  await call("ada");
+  await world.flush();
+  let csv = "";
+  for await (const page of exportCalls(database, account.row.number, ALL_CALLS)) csv += page.csv;
+  const [head, first, second] = csv.split("\r\n");
+  expect(head).toEndWith(',"end_user"');
+  expect(first).toEndWith(",");
+  expect(second).toEndWith(`,"${named(account, "ada").digests[0]}"`);
 });
 
 test("a webhook that we disabled gets a reached limit as a failed delivery", async () => {

@@ -12,7 +12,8 @@ import {
 } from "../../../actors/records/keys.ts";
 import { FixedParts, plainParts } from "../../../actors/redis/fixed-parts.ts";
 import { BUCKETS } from "../../../src/core/access/limits.ts";
-import { metadataText } from "../../../src/core/journal/journal.ts";
+import { metadataText, parseMetadata } from "../../../src/core/journal/journal.ts";
+import { markerIn } from "../../../src/core/journal/marker.ts";
 import { type Asked, ask, usd } from "../../support/stores/world.ts";
 
 test("a call uses the names of its own bucket, key and owner, however many there are", () => {
@@ -56,6 +57,7 @@ test("the name of a hold's hash is that of its bucket and owner, whatever was na
 test("a call's text has its own metadata, whichever field differs from the call before", () => {
   const run = { id: "task-1", max: null, seconds: 60, step: null };
   const first = {
+    endUserDigest: undefined,
     endpoint: "/v1/chat/completions",
     service: "models",
     model: "small",
@@ -65,8 +67,8 @@ test("a call's text has its own metadata, whichever field differs from the call 
     run: null,
     endUser: null,
     markers: null,
-  } satisfies Asked;
-  const others: Asked[] = [
+  } satisfies Asked & { readonly endUserDigest?: string | undefined };
+  const others: (Asked & { readonly endUserDigest?: string | undefined })[] = [
     { ...first, endpoint: "/v1/search" },
     { ...first, service: "search" },
     { ...first, model: null },
@@ -78,10 +80,12 @@ test("a call's text has its own metadata, whichever field differs from the call 
     { ...first, run: { ...run, step: "plan" } },
     { ...first, askedModel: "auto" },
     { ...first, askedModel: "auto", run, markers: ["0011"] },
+    { ...first, endUserDigest: "kPrK_qmxVWaYVA9wwBF6Iu" },
+    { ...first, run, endUserDigest: "kPrK_qmxVWaYVA9wwBF6Iu", markers: ["0011"] },
   ];
   const texts = new KeyTexts("acct_a", "key_b");
   for (const one of others.flatMap((other) => [first, { ...first }, other, first])) {
-    const { markers, priceVersion = null, ...same } = { ...first, ...one };
+    const { markers, endUserDigest, priceVersion = null, ...same } = { ...first, ...one };
     const marker = markers?.[0];
     const text = metadataText({
       ...same,
@@ -89,8 +93,41 @@ test("a call's text has its own metadata, whichever field differs from the call 
       marker,
       run: one.run?.id,
       step: one.run?.step,
+      endUser: endUserDigest,
     });
-    const made = texts.of(ask("key_b", usd("1"), one), marker);
+    const made = texts.of(ask("key_b", usd("1"), one), marker, endUserDigest);
     expect(made).toEqual({ metadata: text, text: `acct_a\tkey_b\t${text}` });
+  }
+});
+
+test("metadata says what its call names, and which marker the call claims", () => {
+  const plain = {
+    endpoint: "/v1/search",
+    service: "search",
+    model: null,
+    country: null,
+    ipHash: null,
+    priceVersion: "1a2b",
+  } as const;
+  const marker = "m".repeat(44);
+  const endUser = "kPrK_qmxVWaYVA9wwBF6Iu";
+  for (const named of [
+    {},
+    { run: "task-1", step: null },
+    { run: "task-1", step: "plan" },
+    { endUser },
+    { run: "task-1", step: null, endUser },
+    { run: "task-1", step: "plan", endUser },
+    { askedModel: "auto" },
+    // It has the form of a marker.
+    { askedModel: "n".repeat(44) },
+    { run: "task-1", step: "plan", askedModel: '"]', endUser },
+  ]) {
+    for (const claimed of [{}, { marker }]) {
+      const metadata = { ...plain, ...claimed, ...named };
+      const text = metadataText(metadata);
+      expect(parseMetadata(text)).toEqual(metadata);
+      expect(markerIn(text)).toBe("marker" in claimed ? marker : null);
+    }
   }
 });

@@ -37,6 +37,7 @@ test("end-user budget sets and removes budgets, which the next call counts by", 
   expect((await cli("end-user", "budget", id, ...ofKey)).out).toContain("of test key: $0.5");
   expect(await verdict(mine, usd("0.6"), { endUser })).toBe("end_user_budget_exceeded");
   const shown = await cli("end-user", "show", id, "--user", ID);
+  expect(shown.out).toEndWith(`In events and the log: ${endUser.digests[0]}\n`);
   expect(shown.out).toMatch(/month +own +all keys +\$0 of \$5/);
   expect(shown.out).toMatch(/day +each end user +key_\w+ +\$0 of \$0\.5/);
   expect((await cli("end-user", "budget", id, "--span", "day", "--usd", "none")).code).toBe(0);

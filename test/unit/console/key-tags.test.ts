@@ -73,9 +73,9 @@ test("log, usage and CSV find the calls of the keys that have a tag", async () =
   expect(await log("tag=web")).toHaveLength(5);
   expect(await usage("tag=web")).toMatchObject({ calls: 5 });
   const [head = "", ...lines] = await csv(account, "requests.csv?tag=team%20blue");
-  expect(head).toEndWith(',"key_tags","run","step","asked_model"');
+  expect(head).toEndWith(',"key_tags","run","step","asked_model","end_user"');
   expect(lines).toHaveLength(2);
-  for (const line of lines) expect(line).toEndWith(',"web,team blue",,,');
+  for (const line of lines) expect(line).toEndWith(',"web,team blue",,,,');
   const sums = await csv(account, `usage.csv?${rangeNow()}&group=key&step=1h&tag=team%20blue`);
   expect(sums).toHaveLength(2);
   await setTags(account, third.created.id, []);

@@ -25,7 +25,7 @@ test("columns that programs know keep their place, and new ones come after them"
     "time request_id key_id key_name endpoint service model status error_code latency_ms " +
       "first_token_ms prompt_tokens cached_tokens completion_tokens requests cost_usd country " +
       "ip_hash lane held_usd free_cost_usd price_version refused_by cache_write_tokens tier " +
-      "usage_source usage_parts key_tags run step asked_model",
+      "usage_source usage_parts key_tags run step asked_model end_user",
   );
 });
 
@@ -41,10 +41,10 @@ test("a call is exported with its route, its hold and the part that free credit 
   const isRefused = (row: string) => row.includes(",429,");
   expect(rows.find(isRefused)).toEndWith(
     `,${known},429,"rate_limit_exceeded",3,,0,0,0,1,0,"DE",` +
-      '"0011223344556677",,,0,"p1","mail_minute",,,,,,,,,,,,,',
+      '"0011223344556677",,,0,"p1","mail_minute",,,,,,,,,,,,,,',
   );
   expect(rows.find((row) => !isRefused(row))).toEndWith(
-    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,,,,,,,,,,,,`,
+    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,,,,,,,,,,,,,`,
   );
 });
 

@@ -53,7 +53,7 @@ test("each call is one row in the columns' order, with its exact cost and UTC ti
     new RegExp(
       `^"20\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z","${open.id}","${account.keyId}",` +
         '"test key","/v1/chat/completions","models","m",200,,12,7,11,0,4,1,0.000000001,"DE",' +
-        '"0011223344556677",,0.00002,0.000000001,[^,]*,,,,,,,,,,,,,,$',
+        '"0011223344556677",,0.00002,0.000000001,[^,]*,,,,,,,,,,,,,,,$',
     ),
   );
 });
