@@ -14,6 +14,7 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
+import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
 import { ask, balances, DONE, fewAtOnce, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
@@ -202,6 +203,7 @@ describe("its caps", () => {
 describe("a failed automatic charge", () => {
   test("is tried once more after an hour; the second failure pauses", async () => {
     const account = await automatic({ card: CARDS.laterDeclined });
+    await receive(lab.world, account, { url: "http://127.0.0.1:1/", events: ["topup.failed"] });
     expect(await cross(account)).toMatchObject({ status: "open", attempts: 2 });
     // Events of the failure do not count as a second failure.
     await lab.settle();
@@ -217,6 +219,18 @@ describe("a failed automatic charge", () => {
     expect(await autoSettingsOf(lab.payments, account.row)).toMatchObject(state);
     expect(await lab.credited(account)).toBe(usd("20"));
     expect(await cross(account, "0.01")).toBeNull();
+    // One event for each failure: the first names the next attempt, the last none.
+    const [made] = await automaticOnes(account);
+    const failed = {
+      top_up: made?.id,
+      kind: "auto",
+      amount_usd: "10",
+      failure: "generic_decline",
+    };
+    expect(await storedEvents(lab.world.database, account)).toEqual([
+      ["topup.failed", { ...failed, next_attempt_at: expect.any(String) }],
+      ["topup.failed", { ...failed, next_attempt_at: null }],
+    ]);
   });
 
   test("that the holder would have to authenticate pauses at once", async () => {
