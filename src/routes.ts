@@ -1,6 +1,6 @@
 // The list of endpoints. From the list follow routing, 404 and 405, and the documentation.
 
-import { endUser } from "./account/end-user-endpoint.ts";
+import { applicationEndUser, endUser } from "./account/end-user-endpoint.ts";
 import { me } from "./account/me.ts";
 import { applicationQuote, type QuoteDeps, quote } from "./account/quote-endpoint.ts";
 import {
@@ -9,7 +9,13 @@ import {
   receipt,
   receiptKeys,
 } from "./account/receipt-endpoint.ts";
-import { type RunsDeps, run, updateRun } from "./account/run-endpoint.ts";
+import {
+  applicationRun,
+  type RunsDeps,
+  run,
+  updateApplicationRun,
+  updateRun,
+} from "./account/run-endpoint.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
@@ -117,7 +123,7 @@ export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [
 /** The endpoints for agents, which speak protocols of their own. */
 export const AGENTS: readonly Endpoint<McpDeps>[] = [mcp];
 
-export const APPLICATION: readonly Endpoint<QuoteDeps & ReceiptsDeps>[] = [
+export const APPLICATION: readonly Endpoint<QuoteDeps & ReceiptsDeps & RunsDeps>[] = [
   applicationChat,
   applicationMessage,
   applicationCount,
@@ -131,6 +137,9 @@ export const APPLICATION: readonly Endpoint<QuoteDeps & ReceiptsDeps>[] = [
   applicationModel,
   applicationQuote,
   applicationReceipt,
+  applicationRun,
+  updateApplicationRun,
+  applicationEndUser,
 ];
 
 /** The parts that the console's endpoints use. */

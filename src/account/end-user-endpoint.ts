@@ -1,22 +1,28 @@
-// Serves GET /v1/end-user: the budgets of an end user that count calls of the key which asks. A
-// header names the end user, because addresses are logged.
+// Serves GET /v1/end-user and GET /api/v1/end-user: the budgets of an end user that count calls of
+// the key which asks. A header names the end user, because addresses are logged.
 
 import { endUserUses } from "../accounts/end-users.ts";
 import { withoutCost } from "../calls/account.ts";
 import { END_USER_SPANS } from "../core/access/budgets.ts";
 import { EndUser } from "../core/access/end-users.ts";
+import type { Surface } from "../core/access/services.ts";
 import { toJsonNumber, ZERO } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { END_USER_HEADER, END_USER_PARAMETER, endUserIn } from "../http/body/end-user.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../http/endpoint-info.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { named, nullable, oneOf, Type, text } from "../http/schema.ts";
 import { accountNumber } from "../store/accounts/account-number.ts";
+import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
 import { BUDGET_USE_FIELDS, budgetUseJson } from "./budget-json.ts";
 import type { RunsDeps } from "./run-endpoint.ts";
 
 const Reply = named("EndUser", {
   object: Type.Literal("end_user"),
+  id: text({
+    description: "The keyed hash by which webhooks and the CSV of the request log name it",
+  }),
   budgets: Type.Array(
     Type.Object({
       is_own: Type.Boolean({ description: "False for a budget that every end user has" }),
@@ -33,6 +39,7 @@ const Reply = named("EndUser", {
 
 const EXAMPLE = {
   object: "end_user",
+  id: "kPrK_qmxVWaYVA9wwBF6Iu",
   budgets: [
     {
       is_own: false,
@@ -49,46 +56,58 @@ const EXAMPLE = {
   svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
 };
 
-export const endUser = endpoint({
-  id: "getEndUser",
-  surface: "gateway",
-  method: "GET",
-  path: "/v1/end-user",
-  service: null,
-  access: "key",
-  isBilled: false,
-  summary: "Show the budgets of an end user of your application",
-  description: `The figures are those of this moment. An end user that no call has named has spent
+/** Shows the end users of the accounts of a surface. */
+function endUserAt(surface: Surface, path: string): Endpoint<RunsDeps> {
+  return endpoint({
+    id: "getEndUser",
+    surface,
+    method: "GET",
+    path,
+    errorForm: errorFormAt(path),
+    service: null,
+    access: "key",
+    isBilled: false,
+    summary: "Show the budgets of an end user of your application",
+    description: `The figures are those of this moment. An end user that no call has named has spent
 nothing. Costs nothing and counts as a request.`,
-  parameters: [{ ...END_USER_PARAMETER, required: true, description: "The end user" }],
-  reply: Reply,
-  errors: [],
-  examples: [
-    {
-      summary: "A budget of a day",
-      headers: { [END_USER_HEADER]: "customer-4711" },
-      reply: EXAMPLE,
-    },
-  ],
-  prepare(_, { request, call, deps }: EndpointContext<RunsDeps>) {
-    const id = endUserIn(request.headers);
-    if (id === null) throw invalid(`The header ${END_USER_HEADER}`, "must name the end user");
-    return new EndUser(id, { accountId: call.identity.accountId, secrets: deps.keyPeppers });
-  },
-  run: ({ deps, call }, asked) =>
-    withoutCost(deps.calls, call, {
-      service: "account",
-      answer: async () => {
-        const { accountId: id, bucket, keyId: key } = call.identity;
-        const account = { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
-        return await endUserUses(deps.runs, account, { endUser: asked, key });
+    parameters: [{ ...END_USER_PARAMETER, required: true, description: "The end user" }],
+    reply: Reply,
+    errors: [],
+    examples: [
+      {
+        summary: "A budget of a day",
+        headers: { [END_USER_HEADER]: "customer-4711" },
+        reply: EXAMPLE,
       },
-    }),
-  answer: ({ call }, _, uses) => {
-    const budgets = uses.map((use) => {
-      return { is_own: use.isOwn, key: use.key, ...budgetUseJson(use) };
-    });
-    const svc = { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) };
-    return { json: JSON.stringify({ object: "end_user", budgets, svc }) };
-  },
+    ],
+    prepare(_, { request, call, deps }: EndpointContext<RunsDeps>) {
+      const id = endUserIn(request.headers);
+      if (id === null) throw invalid(`The header ${END_USER_HEADER}`, "must name the end user");
+      return new EndUser(id, { accountId: call.identity.accountId, secrets: deps.keyPeppers });
+    },
+    run: ({ deps, call }, asked) =>
+      withoutCost(deps.calls, call, {
+        service: "account",
+        answer: async () => {
+          const { accountId: id, bucket, keyId: key } = call.identity;
+          const account = { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
+          return await endUserUses(deps.runs, account, { endUser: asked, key });
+        },
+      }),
+    answer: ({ call }, asked, uses) => {
+      const budgets = uses.map((use) => {
+        return { is_own: use.isOwn, key: use.key, ...budgetUseJson(use) };
+      });
+      const svc = { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) };
+      const [id] = asked.digests;
+      return { json: JSON.stringify({ object: "end_user", id, budgets, svc }) };
+    },
+  });
+}
+
+export const applicationEndUser = endUserAt("application", "/api/v1/end-user");
+
+export const endUser = forBothSurfaces({
+  gateway: endUserAt("gateway", "/v1/end-user"),
+  application: endUserAt("application", "/v1/end-user"),
 });

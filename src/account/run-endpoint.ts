@@ -1,9 +1,9 @@
-// Serves /v1/runs/{id}: shows a run of the key's account, and changes it.
+// Serves /v1/runs/{id} and /api/v1/runs/{id}: shows a run of the key's account, and changes it.
 
 import { type ChangedRun, changeOwnRun, type RunDeps, readRunDetails } from "../accounts/runs.ts";
 import { withoutCost } from "../calls/account.ts";
 import { RUN_NAME, RUN_NAME_RULE, RUN_SECONDS, RUN_STATES } from "../core/access/runs.ts";
-import { serviceOfScope } from "../core/access/services.ts";
+import { type Surface, serviceOfScope } from "../core/access/services.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import {
   type NanoUsd,
@@ -16,7 +16,7 @@ import {
 import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { ParameterInfo } from "../http/endpoint-info.ts";
+import type { Endpoint, ParameterInfo } from "../http/endpoint-info.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import {
@@ -32,6 +32,7 @@ import {
 } from "../http/schema.ts";
 import { accountNumber } from "../store/accounts/account-number.ts";
 import { RUN_SUMS_MAX, type RunSum } from "../store/usage/run-sums.ts";
+import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
 import { time } from "./budget-json.ts";
 
 export interface RunsDeps extends FrameDeps {
@@ -40,7 +41,7 @@ export interface RunsDeps extends FrameDeps {
 
 type Context = EndpointContext<RunsDeps>;
 
-const PATH = "/v1/runs/{id}";
+const [PATH, APPLICATION_PATH] = ["/v1/runs/{id}", "/api/v1/runs/{id}"] as const;
 const BODY_BYTES_MAX = 1_024;
 
 const SUMS = {
@@ -107,29 +108,40 @@ const PARAMETERS: readonly ParameterInfo[] = [
 
 const ANY_KEY = `Any key of the account may ask. Costs nothing and counts as a request.`;
 
-export const run = endpoint({
-  id: "getRun",
-  surface: "gateway",
-  method: "GET",
-  path: PATH,
-  service: null,
-  access: "key",
-  isBilled: false,
-  summary: "Show a run: its budget, and what its calls cost",
-  description: `\`spent_usd\`, \`held_usd\` and \`left_usd\` are those of this moment. The sums by
+/** Shows the runs of the accounts of a surface. */
+function runOf(surface: Surface, path: string): Endpoint<RunsDeps> {
+  return endpoint({
+    id: "getRun",
+    surface,
+    method: "GET",
+    path,
+    errorForm: errorFormAt(path),
+    service: null,
+    access: "key",
+    isBilled: false,
+    summary: "Show a run: its budget, and what its calls cost",
+    description: `\`spent_usd\`, \`held_usd\` and \`left_usd\` are those of this moment. The sums by
 service, model and step come from the request log, some seconds later; of each the ${RUN_SUMS_MAX}
 with the highest cost. ${ANY_KEY}`,
-  parameters: PARAMETERS,
-  reply: Run,
-  errors: ["run_not_found"],
-  examples: [{ summary: "A run of two services", params: { id: "nightly-7" }, reply: EXAMPLE }],
-  prepare: () => null,
-  run: (context: Context) =>
-    withoutCost(context.deps.calls, context.call, {
-      service: "account",
-      answer: async () => await runJson(await accountOf(context), context),
-    }),
-  answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+    parameters: PARAMETERS,
+    reply: Run,
+    errors: ["run_not_found"],
+    examples: [{ summary: "A run of two services", params: { id: "nightly-7" }, reply: EXAMPLE }],
+    prepare: () => null,
+    run: (context: Context) =>
+      withoutCost(context.deps.calls, context.call, {
+        service: "account",
+        answer: async () => await runJson(await accountOf(context), context),
+      }),
+    answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+  });
+}
+
+export const applicationRun = runOf("application", APPLICATION_PATH);
+
+export const run = forBothSurfaces({
+  gateway: runOf("gateway", PATH),
+  application: runOf("application", PATH),
 });
 
 const Change = Type.Object(
@@ -155,52 +167,63 @@ const Change = Type.Object(
 );
 type Fields = Checked<typeof Change>;
 
-export const updateRun = endpoint({
-  id: "updateRun",
-  surface: "gateway",
-  method: "POST",
-  path: PATH,
-  service: null,
-  access: "key",
-  isBilled: false,
-  summary: "Pause or resume a run, or give it another amount or more time",
-  description: `What is missing stays as it is. The next call of every key counts by it; calls under
-way go on. A call that the run refused can then be sent again. ${ANY_KEY}`,
-  parameters: PARAMETERS,
-  body: jsonBody(Change, { bytesMax: BODY_BYTES_MAX }),
-  reply: Run,
-  errors: ["run_not_found", "too_many_budgets"],
-  examples: [
-    {
-      summary: "Raise a run",
-      params: { id: "nightly-7" },
-      body: { max_usd: "5.00" },
-      reply: { ...EXAMPLE, max_usd: 5, left_usd: 4.2 },
-    },
-    {
-      summary: "Pause it",
-      params: { id: "nightly-7" },
-      body: { paused: true },
-      reply: { ...EXAMPLE, state: "paused", paused_at: "2026-11-22T14:30:00.000Z" },
-    },
-  ],
-  prepare({ paused: isPaused, max_usd: max, ttl: seconds }: Fields): ChangedRun["change"] {
-    if (isPaused === undefined && max === undefined && seconds === undefined) {
-      throw invalid("body", "must have paused, max_usd or ttl");
-    }
-    return { isPaused, amount: max === undefined ? undefined : amountOf(max), seconds };
-  },
-  run: (context: Context, change) =>
-    withoutCost(context.deps.calls, context.call, {
-      service: "account",
-      answer: async () => {
-        const account = await accountOf(context);
-        const id = context.params.id ?? "";
-        await changed(changeOwnRun(context.deps.runs, account, { run: id, change }));
-        return await runJson(account, context);
+/** Changes the runs of the accounts of a surface. */
+function updateOf(surface: Surface, path: string): Endpoint<RunsDeps> {
+  return endpoint({
+    id: "updateRun",
+    surface,
+    method: "POST",
+    path,
+    errorForm: errorFormAt(path),
+    service: null,
+    access: "key",
+    isBilled: false,
+    summary: "Pause or resume a run, or give it another amount or more time",
+    description: `What is missing stays as it is. The next call of every key counts by it; calls
+under way go on. A call that the run refused can then be sent again. ${ANY_KEY}`,
+    parameters: PARAMETERS,
+    body: jsonBody(Change, { bytesMax: BODY_BYTES_MAX }),
+    reply: Run,
+    errors: ["run_not_found", "too_many_budgets"],
+    examples: [
+      {
+        summary: "Raise a run",
+        params: { id: "nightly-7" },
+        body: { max_usd: "5.00" },
+        reply: { ...EXAMPLE, max_usd: 5, left_usd: 4.2 },
       },
-    }),
-  answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+      {
+        summary: "Pause it",
+        params: { id: "nightly-7" },
+        body: { paused: true },
+        reply: { ...EXAMPLE, state: "paused", paused_at: "2026-11-22T14:30:00.000Z" },
+      },
+    ],
+    prepare({ paused: isPaused, max_usd: max, ttl: seconds }: Fields): ChangedRun["change"] {
+      if (isPaused === undefined && max === undefined && seconds === undefined) {
+        throw invalid("body", "must have paused, max_usd or ttl");
+      }
+      return { isPaused, amount: max === undefined ? undefined : amountOf(max), seconds };
+    },
+    run: (context: Context, change) =>
+      withoutCost(context.deps.calls, context.call, {
+        service: "account",
+        answer: async () => {
+          const account = await accountOf(context);
+          const id = context.params.id ?? "";
+          await changed(changeOwnRun(context.deps.runs, account, { run: id, change }));
+          return await runJson(account, context);
+        },
+      }),
+    answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+  });
+}
+
+export const updateApplicationRun = updateOf("application", APPLICATION_PATH);
+
+export const updateRun = forBothSurfaces({
+  gateway: updateOf("gateway", PATH),
+  application: updateOf("application", PATH),
 });
 
 function amountOf(text: string): NanoUsd {

@@ -85,6 +85,7 @@ export const applicationCompact = endpoint({
   summary: "Shorten a conversation",
   description: COMPACT_DESCRIPTION,
   body: jsonBody(CompactBody, RESPONSES.body),
+  endUser: endUserOf,
   reply: applicationCompaction,
   errors: [
     "not_found",

@@ -14,6 +14,32 @@ export const END_USER_RULE = `must be 1 to ${END_USER_CHARACTERS_MAX} printable 
 /** 128 bits in base64url. */
 const DIGEST_BYTES = 16;
 
+/** How earlier versions of Claude Code name an installation, an account and a session. */
+const CLAUDE_CODE = /^(user_[0-9A-Za-z]+_account_[0-9A-Fa-f-]*)_session_[0-9A-Fa-f-]+$/;
+
+/**
+ * The part of an id that stays the same from session to session (D-985). Claude Code's ids have a
+ * session at their end, in one of two forms; every other id stays as it is.
+ */
+export function lastingId(id: string): string {
+  if (id.startsWith("{")) return installationIn(id) ?? id;
+  return CLAUDE_CODE.exec(id)?.[1] ?? id;
+}
+
+/** The installation in an id of a later Claude Code, which is JSON, in the form of earlier ones. */
+function installationIn(id: string): string | null {
+  // JSON that begins with a brace is an object.
+  let named: Readonly<Record<string, unknown>>;
+  try {
+    named = JSON.parse(id);
+  } catch {
+    return null;
+  }
+  const { device_id: device, account_uuid: account, session_id: session } = named;
+  if (typeof session !== "string" || typeof device !== "string" || device === "") return null;
+  return `user_${device}_account_${typeof account === "string" ? account : ""}`;
+}
+
 /** An end user of an account. Neither printing nor serialising it shows the id. */
 export class EndUser {
   readonly #id: string;
@@ -34,14 +60,15 @@ export class EndUser {
    */
   get digests(): readonly [current: string, ...earlier: string[]] {
     if (this.#digests === null) {
+      const id = lastingId(this.#id);
       const [current, ...earlier] = this.#secrets;
-      this.#digests = [this.#digestBy(current), ...earlier.map((one) => this.#digestBy(one))];
+      this.#digests = [this.#digest(id, current), ...earlier.map((one) => this.#digest(id, one))];
     }
     return this.#digests;
   }
 
-  #digestBy(secret: string): string {
-    const words = JSON.stringify(["end user", this.#accountId, this.#id]);
+  #digest(id: string, secret: string): string {
+    const words = JSON.stringify(["end user", this.#accountId, id]);
     const digest = new Bun.CryptoHasher("sha256", secret).update(words).digest();
     return digest.subarray(0, DIGEST_BYTES).toString("base64url");
   }

@@ -31,8 +31,7 @@ type NeverAnswered =
   | "mail_rejected"
   | "mail_rate_limit"
   | "mail_daily_limit"
-  | "message_not_found"
-  | "run_not_found";
+  | "message_not_found";
 
 const PATH = "/api/v1/chat/completions";
 
@@ -125,6 +124,12 @@ const provoke = {
       open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
     }),
   ),
+  run_not_found: {
+    by: async () => {
+      const account = await api.account({ surface: "application", plan: "max", paid: "9" });
+      return api.get("/api/v1/runs/none", account);
+    },
+  },
   receipt_not_found: { by: () => receiptOf(async () => "req_1") },
   receipt_pending: { by: () => receiptOf(async () => newTimedId("request", random, Date.now())) },
   receipt_gone: {

@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
 import { errorOf } from "../../support/api/api-world.ts";
+import { giveBudget, TOO_LITTLE } from "../../support/api/provoke-end-users.ts";
 import { OWN_USAGE, sharedResponses } from "../../support/api/responses-world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { jsonReply } from "../../support/fakes/fake-vectors.ts";
@@ -158,6 +159,28 @@ for (const model of ["own-test", "auto"]) {
       svc: { cost_usd: 0.0000316, credits_left_usd: 4.9999684 },
     });
     expect((await api.view(account)).heldPaid).toBe(usd("0"));
+  });
+}
+
+for (const surface of ["gateway", "application"] as const) {
+  test(`a compaction counts for the end user of its body, ${surface}`, async () => {
+    const plan = surface === "application" ? { surface, plan: "max" as const } : {};
+    const account = await api.account({ paid: "5", ...plan });
+    await giveBudget(api, account, { usd: TOO_LITTLE });
+    const path = surface === "application" ? `/api${PATH}` : PATH;
+    const asked = own.requests.length;
+    for (const field of ["user", "safety_identifier"]) {
+      const body = { model: "own-test", input, [field]: "customer-4711" };
+      const refused = await api.postTo(path, account, body);
+      expect((await errorOf(refused)).code).toBe("end_user_budget_exceeded");
+    }
+    expect(own.requests).toHaveLength(asked);
+    const other = await api.account({ paid: "5", ...plan });
+    own.queue(jsonReply(whole));
+    const body = { model: "own-test", input, user: "customer-4711" };
+    const taken = (await (await api.postTo(path, other, body)).json()) as { svc: object };
+    expect(taken.svc).not.toHaveProperty("ignored");
+    expect(JSON.stringify(own.requests.at(-1))).not.toContain("4711");
   });
 }
 

@@ -5,7 +5,7 @@ import { END_USER_CHARACTERS_MAX } from "../../../src/core/access/end-users.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { doorsAt, VECTOR_MODELS } from "../../support/api/doors-world.ts";
-import { giveBudget, TOO_LITTLE } from "../../support/api/provoke-end-users.ts";
+import { endUserOf, giveBudget, TOO_LITTLE } from "../../support/api/provoke-end-users.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import { sharedServer } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
@@ -134,6 +134,20 @@ describe("a call names its end user", () => {
     expect(await codeOf(api.postTo("/v1/responses", account, body))).not.toBe(CODE);
   });
 
+  test("the sessions of Claude Code share the budget of their installation", async () => {
+    const account = await opened("/v1");
+    const session = (id: string, device = "5dd07c33") =>
+      JSON.stringify({ device_id: device, account_uuid: "", session_id: id });
+    await giveBudget(api, account, { usd: TOO_LITTLE, id: session("0a1b") });
+    const send = (id: string) => {
+      const body = withField(BODIES.messages, "metadata.user_id", id);
+      return codeOf(api.postTo("/v1/messages?beta=true", account, body));
+    };
+    expect(await send(session("2c3d"))).toBe(CODE);
+    expect(await send("user_5dd07c33_account__session_4e5f")).toBe(CODE);
+    expect(await send(session("0a1b", "6ee18d44"))).not.toBe(CODE);
+  });
+
   test("an id of a body may have any length and characters", async () => {
     const account = await opened("/v1");
     const long = "ä🙂".repeat(2_000);
@@ -214,9 +228,13 @@ describe("GET /v1/end-user", () => {
     const shown = async (id: string) => {
       const init = { headers: { authorization: `Bearer ${account.key}`, [HEADER]: id } };
       const reply = await fetch(`${mail.api.parts.url}/v1/end-user`, init);
-      return (await reply.json()) as { budgets: { span: string; spent_usd: number }[] };
+      return (await reply.json()) as {
+        id: string;
+        budgets: { span: string; spent_usd: number }[];
+      };
     };
     const mine = await shown(ID);
+    expect(mine.id).toBe(endUserOf(account, ID).digests[0]);
     expect(mine.budgets).toMatchObject([
       { is_own: true, key: null, span: "month", amount_usd: 9, held_usd: 0 },
       { is_own: false, key: null, span: "day", amount_usd: 3, held_usd: 0 },
@@ -228,6 +246,17 @@ describe("GET /v1/end-user", () => {
     );
     const other = await shown("somebody");
     expect(other.budgets).toMatchObject([{ span: "day", spent_usd: 0, started_at: null }]);
+  });
+
+  test.each(["/v1", "/api/v1"])("shows end users of an application at %s", async (base) => {
+    const account = await opened("/api/v1");
+    await giveBudget(api, account, { usd: "3" });
+    const init = { headers: { authorization: `Bearer ${account.key}`, [HEADER]: ID } };
+    const reply = await fetch(`${api.parts.url}${base}/end-user`, init);
+    expect([reply.status, await reply.json()]).toMatchObject([
+      200,
+      { object: "end_user", budgets: [{ is_own: false, span: "day", amount_usd: 3 }] },
+    ]);
   });
 
   test("needs the header, and shows no budgets where there are none", async () => {

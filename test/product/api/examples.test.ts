@@ -2,7 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { applicationReceipt, receipt } from "../../../src/account/receipt-endpoint.ts";
-import { run, updateRun } from "../../../src/account/run-endpoint.ts";
+import {
+  applicationRun,
+  run,
+  updateApplicationRun,
+  updateRun,
+} from "../../../src/account/run-endpoint.ts";
 import { SCOPES } from "../../../src/core/access/services.ts";
 import { exampleTarget } from "../../../src/http/docs/docs-page.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
@@ -43,16 +48,16 @@ async function send(one: DocumentedEndpoint, example: Example): Promise<Response
  */
 async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
   if (accounts.gateway === undefined) throw new Error("There is no account");
+  const caller = accounts[one.surface ?? ""] ?? null;
+  const path = `${one.surface === "application" ? "/api" : ""}/v1/chat/completions`;
   if (one === receipt || one === applicationReceipt) {
-    const caller = accounts[one === receipt ? "gateway" : "application"] ?? null;
-    const path = `${one === receipt ? "/v1" : "/api/v1"}/chat/completions`;
     const { svc } = await completionOf(await api.postTo(path, caller, chatBody()));
     await api.parts.stores.flush();
     return { ...example, params: { id: svc.request_id } };
   }
-  if (one === run || one === updateRun) {
+  if ([run, updateRun, applicationRun, updateApplicationRun].some((each) => each === one)) {
     const headers = { "x-svc-run": `${example.params?.id}; max-usd=2.00; ttl=3600` };
-    await api.post(accounts.gateway, chatBody(), { headers });
+    await api.postTo(path, caller, chatBody(), { headers });
     return example;
   }
   if (example.params === undefined || one.service !== "mail") return example;

@@ -1,6 +1,6 @@
 // Tests the header and the endpoints of runs with wrong values.
 
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 
@@ -49,6 +49,50 @@ test("a run is not raised above the largest amount, and the field is named", asy
   expect(await errorOf(reply)).toMatchObject({
     code: "invalid_parameter",
     message: "max_usd must be at most 9007199.254740991",
+  });
+});
+
+describe("a key of the Application API", () => {
+  const open = () => api.account({ surface: "application", plan: "max", paid: "9" });
+  const headers = { "x-svc-run": "nightly; max-usd=2; step=plan" };
+
+  test.each(["/v1", "/api/v1"])("reads and changes the runs of its account at %s", async (base) => {
+    const account = await open();
+    const path = `${base}/runs/nightly`;
+    const call = () => api.postTo("/api/v1/chat/completions", account, chatBody(), { headers });
+    expect((await call()).status).toBe(200);
+    await api.parts.stores.flush();
+    const shown = await api.get(path, account);
+    expect([shown.status, await shown.json()]).toMatchObject([
+      200,
+      { object: "run", state: "active", max_usd: 2, steps: [{ step: "plan", calls: 1 }] },
+    ]);
+    const paused = await api.postTo(path, account, { paused: true });
+    expect(await paused.json()).toMatchObject({ state: "paused" });
+    expect(await errorOf(await call())).toMatchObject({ code: "run_paused" });
+    const raised = await api.postTo(path, account, { paused: false, max_usd: "3", ttl: 60 });
+    expect(await raised.json()).toMatchObject({ state: "active", max_usd: 3 });
+    expect((await call()).status).toBe(200);
+  });
+
+  test.each(["/v1", "/api/v1"])("sees no run of another account at %s", async (base) => {
+    await api.post(await api.account({ paid: "5" }), chatBody(), { headers });
+    for (const change of [null, { paused: true }]) {
+      const path = `${base}/runs/nightly`;
+      const account = await open();
+      const reply = await (change === null
+        ? api.get(path, account)
+        : api.postTo(path, account, change));
+      expect([reply.status, (await errorOf(reply)).code]).toEqual([404, "run_not_found"]);
+    }
+  });
+
+  test("is refused at /api/v1 if it is a Gateway's", async () => {
+    const account = await api.account({ paid: "5" });
+    for (const path of ["/api/v1/runs/nightly", "/api/v1/end-user"]) {
+      const reply = await api.get(path, account);
+      expect([reply.status, (await errorOf(reply)).code]).toEqual([401, "invalid_api_key"]);
+    }
   });
 });
 

@@ -135,6 +135,9 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
     const key = secrets.get(`KNOWN_plan_${index}`) ?? "";
     secrets.set(`KNOWN_plan_call_${index}`, await payCall(product, key, "/api"));
   }
+  for (let index = PLAN_CALLS; index < PLAN_ACCOUNTS; index += 1) {
+    await callInRun(product, secrets.get(`KNOWN_plan_${index}`) ?? "", "/api");
+  }
   const known = {
     id: [
       "KNOWN_message_0",
@@ -145,6 +148,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
       "KNOWN_call_2",
       ...Array.from({ length: PLAN_CALLS }, (_, index) => `KNOWN_plan_call_${index}`),
       "ok",
+      RUN,
       RUN,
       "msg_0351Ki6Po6Ze8c7RSniYDy",
       "qwen/qwen3",
@@ -283,16 +287,25 @@ async function sendMessage(product: Product, key: string): Promise<string> {
   return ((await reply.json()) as { readonly id: string }).id;
 }
 
-/** Makes a call, and returns its id once its receipt can be had. */
-async function payCall(product: Product, key: string, surface: "" | "/api" = ""): Promise<string> {
-  const url = `${product.api(0).url}${surface}`;
+type Base = "" | "/api";
+
+/** Makes a call of the run, and returns the id of the call. */
+async function callInRun(product: Product, key: string, base: Base): Promise<string> {
+  const url = `${product.api(0).url}${base}/v1/chat/completions`;
   const headers = { authorization: `Bearer ${key}`, "x-svc-run": `${RUN}; max-usd=1000` };
   const body = JSON.stringify({ model: "ok", messages: [{ role: "user", content: "Hello" }] });
-  const reply = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
-  const id = reply.headers.get("x-request-id") ?? "";
+  const reply = await fetch(url, { method: "POST", headers, body });
+  return reply.headers.get("x-request-id") ?? "";
+}
+
+/** Makes a call, and returns its id once its receipt can be had. */
+async function payCall(product: Product, key: string, base: Base = ""): Promise<string> {
+  const id = await callInRun(product, key, base);
+  const url = `${product.api(0).url}${base}/v1/receipts/${id}`;
+  const headers = { authorization: `Bearer ${key}` };
   await eventually(
     "the call has a receipt",
-    async () => (await fetch(`${url}/v1/receipts/${id}`, { headers })).status === 200,
+    async () => (await fetch(url, { headers })).status === 200,
   );
   return id;
 }

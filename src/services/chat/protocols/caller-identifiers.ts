@@ -2,6 +2,7 @@
 // declares; a caller's own values are hashed into them and never forwarded (D-652).
 
 import { LRUCache } from "lru-cache";
+import { lastingId } from "../../../core/access/end-users.ts";
 import { SafetyIds } from "../../../core/access/safety-ids.ts";
 import type { IdentifierField, ProviderIdentifiers } from "../models/catalogue.ts";
 
@@ -61,7 +62,7 @@ export class CallerIdentifiers {
     const sent: Partial<Record<IdentifierField, string>> = {};
     for (const field of fields) {
       if (field !== CACHE_KEY) {
-        const own = person === undefined ? "" : `_${part("ownPart", person)}`;
+        const own = person === undefined ? "" : `_${part("ownPart", lastingId(person))}`;
         sent[field] = part("accountPart", "") + own;
       } else if (key !== undefined) sent[field] = part("cacheKey", key);
     }

@@ -145,6 +145,17 @@ test("an identifier is stable, and apart for each account, person, secret and pr
   );
 });
 
+test("the sessions of one installation of Claude Code are one person to a provider", () => {
+  const identifiers = new CallerIdentifiers("one secret");
+  const anthropic = { preset: "anthropic", fields: ["metadata.user_id"] } as const;
+  const sent = (id: string) => identifiers.of(anthropic, "acct_1", { "metadata.user_id": id }).sent;
+  const session = (id: string) =>
+    JSON.stringify({ device_id: "d1", account_uuid: "", session_id: id });
+  expect(sent(session("a"))).toEqual(sent(session("b")));
+  expect(sent(session("a"))).toEqual(sent("user_d1_account__session_c"));
+  expect(sent(session("a"))).not.toEqual(sent(session("a").replace("d1", "d2")));
+});
+
 test("two accounts never share a key of a cache, and one account always does", () => {
   const identifiers = new CallerIdentifiers("one secret");
   const openai = { preset: "openai", fields: ["prompt_cache_key"] } as const;

@@ -6,6 +6,7 @@ import { ApiError } from "../../../../core/errors.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer } from "../../../../http/answer.ts";
+import { endUserOf } from "../../../../http/body/end-user.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { endpoint } from "../../../../http/endpoint.ts";
@@ -151,6 +152,7 @@ export const compact = endpoint({
   summary: "Shorten a conversation",
   description: COMPACT_DESCRIPTION,
   body: jsonBody(CompactBody, RESPONSES.body),
+  endUser: endUserOf,
   reply: gatewayCompaction,
   errors: [
     "not_found",

@@ -122,15 +122,22 @@ export const ResponsesBody = named("ResponsesRequest", {
   prompt: notOffered({ must: STATE }),
 });
 
+const END_USER_FIELD = "Names the end user whose budgets count the call; never forwarded";
+
 /** The body of `POST /v1/responses/input_tokens`. */
 export const InputTokensBody = named("InputTokensRequest", COUNTED_FIELDS);
 
-/** The body of `POST /v1/responses/compact`; OpenAI's endpoint has the same fields. */
+/**
+ * The body of `POST /v1/responses/compact`. OpenAI's names nobody; agents send what they name in
+ * responses.
+ */
 export const CompactBody = named("CompactRequest", {
   model: COUNTED_FIELDS.model,
   input: COUNTED_FIELDS.input,
   instructions: COUNTED_FIELDS.instructions,
   previous_response_id: COUNTED_FIELDS.previous_response_id,
+  user: optional(text({ description: END_USER_FIELD })),
+  safety_identifier: optional(text({ description: END_USER_FIELD })),
   prompt_cache_key: optional(text({ description: "Never forwarded as it is" })),
   service_tier: optional(
     oneOf(["auto", "default"], { description: "Both are served by the standard tier" }),
