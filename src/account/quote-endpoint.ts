@@ -5,7 +5,7 @@ import type { QuotedDecision } from "../../actors/account.ts";
 import { withoutCost } from "../calls/account.ts";
 import type { Call } from "../calls/call.ts";
 import { CallQuote, type Quoted } from "../calls/call-quote.ts";
-import { CHAT, RESPONSES } from "../core/access/limits.ts";
+import { CHAT, RESPONSES, VECTORS } from "../core/access/limits.ts";
 import { SERVICE_NAMES, SERVICES, type Surface } from "../core/access/services.ts";
 import { HOUR_MS } from "../core/durations.ts";
 import { ApiError, type ErrorCode } from "../core/errors.ts";
@@ -86,6 +86,7 @@ nothing: the next call is decided by the balance and the limits of its own momen
     body: jsonBody(QuoteBody, {
       bytesMax: CHAT.mediaBodyBytesMax + ENVELOPE_BYTES,
       keysMax: RESPONSES.body.keysMax + ENVELOPE_KEYS,
+      valuesMax: VECTORS.valuesMax + ENVELOPE_KEYS,
     }),
     reply: Quote,
     errors: ERRORS_OF[surface],

@@ -6,6 +6,7 @@ import type { ChatContext } from "../services/chat/doors/completions/answer-chat
 import {
   answerVectors,
   applicationEmbeddings,
+  EMBEDDINGS_BODY,
   EMBEDDINGS_DESCRIPTION,
   EmbeddingsBody,
   prepareEmbeddings,
@@ -38,7 +39,7 @@ export const applicationEmbedding = endpoint({
   isBilled: true,
   summary: "Turn texts into vectors",
   description: EMBEDDINGS_DESCRIPTION,
-  body: jsonBody(EmbeddingsBody, { bytesMax: VECTORS.bodyBytesMax }),
+  body: jsonBody(EmbeddingsBody, EMBEDDINGS_BODY),
   endUser: endUserOf,
   reply: applicationEmbeddings,
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],

@@ -8,10 +8,10 @@ import { decode } from "../http/body/read-body.ts";
 import type { TSchema } from "../http/schema.ts";
 import { serveThread } from "../upstream/thread-server.ts";
 
-serveThread<null, BodyToParse, ParsedBody>(() => ({ body, isArray, outline, keysMax }) => {
+serveThread<null, BodyToParse, ParsedBody>(() => ({ body, isArray, outline, ...bounds }) => {
   try {
     const text = typeof body === "string" ? body : decode(body);
-    const shape = checkJsonShape(text, keysMax);
+    const shape = checkJsonShape(text, bounds);
     const schema = JSON.parse(outline) as TSchema;
     const value = parseText({ schema, isArray }, text, shape);
     return { packed: packJson(value), values: shape.values };

@@ -235,6 +235,8 @@ export const VECTORS = {
   /** Texts to embed, or documents to rank, in one call. */
   itemsMax: 2_048,
   bodyBytesMax: 8 * 1024 * 1024,
+  /** The tokens of one call that OpenAI takes, which LangChain sends as arrays; and their frame. */
+  valuesMax: 300_000 + 10_000,
 } as const;
 
 /** The JSON of a tool call's `extra_content`: thought signatures have some kilobytes. */

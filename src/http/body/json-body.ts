@@ -4,7 +4,7 @@
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Checked, TSchema } from "../schema.ts";
 import { explain } from "./explain.ts";
-import { checkJsonShape, KEYS_MAX } from "./json-shape.ts";
+import { checkJsonShape, KEYS_MAX, type ShapeBounds, VALUES_MAX } from "./json-shape.ts";
 import { type BodyKind, parseText } from "./parse-body.ts";
 
 export interface JsonBody<Input> extends BodyKind {
@@ -15,10 +15,9 @@ export interface JsonBody<Input> extends BodyKind {
   readonly check: (value: unknown) => Input;
 }
 
-interface BodyOptions {
+/** The most keys of all its objects together are 10,000 by default, and the most values 100,000. */
+interface BodyOptions extends Partial<ShapeBounds> {
   readonly bytesMax: number;
-  /** The most keys of all its objects together; 10,000 by default. */
-  readonly keysMax?: number;
   /** The name of the body itself in refusals. */
   readonly label?: string;
 }
@@ -26,7 +25,7 @@ interface BodyOptions {
 /** A body that must match this schema, an object or an array. */
 export function jsonBody<S extends TSchema>(
   schema: S,
-  { bytesMax, keysMax = KEYS_MAX, label = "The body" }: BodyOptions,
+  { bytesMax, keysMax = KEYS_MAX, valuesMax = VALUES_MAX, label = "The body" }: BodyOptions,
 ): JsonBody<Checked<S>> {
   const compiled = TypeCompiler.Compile(schema);
   const isArray = schema.type === "array";
@@ -36,11 +35,13 @@ export function jsonBody<S extends TSchema>(
     isArray,
     bytesMax,
     keysMax,
+    valuesMax,
     get outline() {
       outline ??= JSON.stringify(schema);
       return outline;
     },
-    parse: (text) => parseText({ schema, isArray }, text, checkJsonShape(text, keysMax)),
+    parse: (text) =>
+      parseText({ schema, isArray }, text, checkJsonShape(text, { keysMax, valuesMax })),
     check(value) {
       if (compiled.Check(value)) return value as Checked<S>;
       throw explain(schema, value, label);

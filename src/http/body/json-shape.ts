@@ -5,7 +5,10 @@ import { ApiError } from "../../core/errors.ts";
 
 /** The keys of a body whose endpoint sets no other bound. */
 export const KEYS_MAX = 10_000;
-/** Each step of handling a body takes time for each value, and meanwhile all other callers wait. */
+/**
+ * The values of a body whose endpoint sets no other bound: each step of handling a body takes time
+ * for each value, and meanwhile all other callers wait.
+ */
 export const VALUES_MAX = 100_000;
 
 const QUOTE = 34;
@@ -17,6 +20,12 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+/** The bounds of a body. */
+export interface ShapeBounds {
+  readonly keysMax: number;
+  readonly valuesMax: number;
+}
+
 export interface JsonShape {
   readonly keys: number;
   /** An upper bound: a comma or bracket that is not JSON counts too. */
@@ -27,7 +36,10 @@ export interface JsonShape {
  * Throws if the text is dangerous to parse or process: `invalid_json` if it nests too deep,
  * `invalid_parameter` if it has too many keys or values. Does not check that it is JSON.
  */
-export function checkJsonShape(text: string, keysMax = KEYS_MAX): JsonShape {
+export function checkJsonShape(
+  text: string,
+  { keysMax = KEYS_MAX, valuesMax = VALUES_MAX }: Partial<ShapeBounds> = {},
+): JsonShape {
   let depth = 0;
   let keys = 0;
   // The text is one value; each comma and each opening bracket adds at most one more value.
@@ -57,7 +69,7 @@ export function checkJsonShape(text: string, keysMax = KEYS_MAX): JsonShape {
         if (keys > keysMax) throw tooMany(keysMax, "keys");
         break;
     }
-    if (values > VALUES_MAX) throw tooMany(VALUES_MAX, "values");
+    if (values > valuesMax) throw tooMany(valuesMax, "values");
   }
   return { keys, values };
 }

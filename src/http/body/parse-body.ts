@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode } from "../../core/errors.ts";
 import { isObject } from "../../core/text/json.ts";
 import type { TSchema } from "../schema.ts";
 import type { BodyShare } from "./body-shares.ts";
-import { checkJsonShape, type JsonShape } from "./json-shape.ts";
+import { checkJsonShape, type JsonShape, type ShapeBounds } from "./json-shape.ts";
 import { type PackedJson, unpackJson } from "./packed-json.ts";
 import { parseJson } from "./read-body.ts";
 import { refuseHalfPairs } from "./texts.ts";
@@ -18,7 +18,7 @@ const VALUES_MAX_HERE = 5_000;
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 /** The message to the parsing thread. */
-export interface BodyToParse extends Pick<BodyKind, "isArray" | "outline" | "keysMax"> {
+export interface BodyToParse extends ShapeBounds, Pick<BodyKind, "isArray" | "outline"> {
   /** The bytes of a large body; the text of a body that was already decoded. */
   readonly body: Uint8Array | string;
 }
@@ -41,12 +41,11 @@ export interface BodyParser {
 }
 
 /** The rules for parsing a body. */
-export interface BodyKind {
+export interface BodyKind extends ShapeBounds {
   readonly schema: TSchema;
   readonly isArray: boolean;
   /** The schema as JSON, for another thread. */
   readonly outline: string;
-  readonly keysMax: number;
 }
 
 interface Source {
@@ -62,7 +61,7 @@ interface Source {
 export function parseBody(kind: BodyKind, body: string | Uint8Array, source: Source): unknown {
   const { parser, share } = source;
   if (typeof body !== "string") return parseApart(kind, body, source);
-  const shape = checkJsonShape(body, kind.keysMax);
+  const shape = checkJsonShape(body, kind);
   const isLong = shape.keys > KEYS_MAX_HERE || shape.values > VALUES_MAX_HERE;
   if (isLong && parser !== undefined) return parseApart(kind, body, source);
   share.countValues(shape.values);
@@ -85,13 +84,13 @@ export function parseText(
 }
 
 async function parseApart(
-  { isArray, outline, keysMax }: Omit<BodyKind, "schema">,
+  { isArray, outline, keysMax, valuesMax }: Omit<BodyKind, "schema">,
   body: string | Uint8Array,
   { parser, sender, share }: Source,
 ): Promise<unknown> {
   if (parser === undefined) throw new Error("There is no thread to parse bodies");
   const parsed = await parser
-    .parse(sender, { body, isArray, outline, keysMax })
+    .parse(sender, { body, isArray, outline, keysMax, valuesMax })
     .finally(() => share.end());
   if ("refusal" in parsed) {
     const { code, message, param } = parsed.refusal;

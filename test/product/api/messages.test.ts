@@ -186,6 +186,60 @@ describe("a server of the same form", () => {
   });
 });
 
+describe("a conversation that began with another model", () => {
+  const ask = { role: "user", content: "Go on" };
+  const said = { type: "text", text: "Hello" };
+  const unsigned = { type: "thinking", thinking: "Hm", signature: "" };
+  const signed = { type: "thinking", thinking: "Yes", signature: "c2lnbmVk" };
+
+  test("loses the thoughts that no provider signed, and no message is left empty", async () => {
+    own.queue(ownWhole());
+    const absent = { type: "thinking", thinking: "Hm" };
+    const messages = [
+      ask,
+      { role: "assistant", content: [unsigned, signed, said] },
+      ask,
+      { role: "assistant", content: [unsigned, absent] },
+      ask,
+    ];
+    expect((await world.post(account, agentBody({ messages }))).status).toBe(200);
+    const content = [signed, said];
+    expect(own.requests.at(-1)?.body.messages).toEqual([
+      ask,
+      { role: "assistant", content },
+      ask,
+      ask,
+    ]);
+  });
+
+  test("keeps the tools that a search of tools found", async () => {
+    const call = { type: "tool_use", id: "toolu_1", name: "find", input: {} };
+    const found = { type: "tool_reference", tool_name: "Read" };
+    const result = { type: "tool_result", tool_use_id: "toolu_1", content: [found] };
+    const messages = [
+      ask,
+      { role: "assistant", content: [call] },
+      { role: "user", content: [result] },
+    ];
+    own.queue(ownWhole());
+    const more = { messages, mcp_servers: [], fallbacks: [] };
+    expect((await world.post(account, agentBody(more))).status).toBe(200);
+    expect(own.requests.at(-1)?.body).toMatchObject({ messages });
+    chat.queue(chatWhole({ content: "Done" }));
+    await world.post(account, agentBody({ model: "chat-test", messages }));
+    const tool = { role: "tool", tool_call_id: "toolu_1", content: "Read" };
+    expect(chat.requests.at(-1)?.body.messages).toContainEqual(tool);
+  });
+
+  test("is refused MCP servers and fallbacks, by name", async () => {
+    for (const name of ["mcp_servers", "fallbacks"]) {
+      const response = await world.post(account, agentBody({ [name]: [{}] }));
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain(`${name}[0] is not supported`);
+    }
+  });
+});
+
 describe("a server of chat completions", () => {
   test("gets the turns in its own form; the caller learns of fields without effect", async () => {
     chat.queue(chatWhole({ content: "42" }));

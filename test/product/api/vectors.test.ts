@@ -85,6 +85,19 @@ describe("embeddings", () => {
     });
   }
 
+  test("arrays of 300,000 tokens in all are one call, as LangChain sends them", async () => {
+    const own = await api.account({ paid: "5" });
+    const input = Array(1_000).fill(Array(300).fill(1));
+    server.queue(vectorsOf([...input.keys()], usage(300_000)));
+    const reply = await ask(EMBEDDINGS, embed({ input }), own);
+    expect(reply.data).toHaveLength(1_000);
+    expect(reply.svc.cost_usd).toBe(0.3);
+    expect(await refused(EMBEDDINGS, embed({ input: Array(312_000).fill(1) }), own)).toMatchObject({
+      status: 400,
+      message: "The body has more than 310000 values",
+    });
+  });
+
   test("vectors come back in the order of the inputs, whatever the server's order is", async () => {
     const data = [1, 0].map((index) => ({ index, embedding: [index + 0.5] }));
     server.queue(jsonReply({ data, usage: usage(2) }));
@@ -332,7 +345,6 @@ describe("ranks", () => {
       model: "ranks-upstream",
       query: "What is a fare?",
       documents: ["A price", "A hold", "A fare"],
-      top_n: 2,
     });
     expect(reply).toMatchObject({ model: "ranks", usage: usage(9), svc: { cost_usd: 0.000009 } });
     expect(reply.results).toEqual([
@@ -340,6 +352,15 @@ describe("ranks", () => {
       { index: 1, relevance_score: 0.5, document: { text: "A hold" } },
     ] as never);
     expect(JSON.stringify(reply)).not.toContain("upstream");
+  });
+
+  test("are read in the form of Voyage too, which has no 'results' and no 'top_n'", async () => {
+    const data = [0.2, 0.9].map((score, index) => ({ index, relevance_score: score }));
+    server.queue(jsonReply({ object: "list", data, usage: { total_tokens: 9 } }));
+    const reply = await ask(RERANK, rank({ top_n: 1 }));
+    expect(lastBody(server)).not.toHaveProperty("top_n");
+    expect(reply.results).toEqual([{ index: 1, relevance_score: 0.9 }] as never);
+    expect(reply.svc.cost_usd).toBe(0.000009);
   });
 
   test("by the search: the bill of Cohere, with its address and key", async () => {

@@ -72,15 +72,22 @@ const ToolUseBlock = named("ToolUseBlock", {
   input: anyObject({ description: "The arguments" }),
   cache_control: cacheControl,
 });
+/** A tool that a search of tools found: its definition is in `tools`. */
+const ToolReferenceBlock = named("ToolReferenceBlock", {
+  type: Type.Literal("tool_reference"),
+  tool_name: toolName,
+  cache_control: cacheControl,
+});
 const ToolResultBlock = named("ToolResultBlock", {
   type: Type.Literal("tool_result"),
   tool_use_id: toolId,
   content: optional(
     Type.Union([
       text(),
-      Type.Array(Type.Union([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock]), {
-        maxItems: BLOCKS_MAX,
-      }),
+      Type.Array(
+        Type.Union([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock, ToolReferenceBlock]),
+        { maxItems: BLOCKS_MAX },
+      ),
     ]),
   ),
   is_error: optional(Type.Boolean()),
@@ -168,6 +175,9 @@ const OutputConfig = Type.Object({
 const STATE = "refers to what only the provider keeps, and is not supported";
 const UNPRICED = "is not supported: it has no price here";
 
+/** A list that must be missing or empty. */
+const none = (words: { readonly must: string }) => optional(Type.Array(Type.Never(words)));
+
 /** The fields that a count has too. */
 const COUNTED_FIELDS = {
   model: text({ description: "An id of `GET /v1/models`, or an alias" }),
@@ -200,7 +210,7 @@ const COUNTED_FIELDS = {
       ),
     }),
   ),
-  mcp_servers: notOffered({ must: UNPRICED }),
+  mcp_servers: none({ must: UNPRICED }),
   container: notOffered({ must: STATE }),
 };
 
@@ -231,7 +241,7 @@ export const MessagesBody = named("MessagesRequest", {
   inference_geo: optional(
     Type.Literal("global", { must: "must be 'global': no other place has a price here" }),
   ),
-  fallbacks: notOffered({ must: UNPRICED }),
+  fallbacks: none({ must: UNPRICED }),
 });
 
 /** The body of `POST /v1/messages/count_tokens`. */
@@ -247,6 +257,11 @@ export type UserBlock = Exclude<
 >[number];
 export type AssistantBlock = Exclude<
   Extract<MessageFields, { role: "assistant" }>["content"],
+  string
+>[number];
+/** A block in the result of a tool. */
+export type ResultBlock = Exclude<
+  NonNullable<Extract<UserBlock, { type: "tool_result" }>["content"]>,
   string
 >[number];
 export type MediaBlock = Extract<UserBlock, { type: "image" | "document" }>;

@@ -44,33 +44,39 @@ const FORWARDED = Object.entries(FIELDS).flatMap(([name, fate]) =>
 export function forwardedBody(fields: MessagesFields): Json {
   const body: Record<string, unknown> = {};
   for (const name of FORWARDED) if (!isAbsent(fields[name])) body[name] = fields[name];
-  body.messages = withoutSealed(fields.messages);
+  body.messages = withoutUnsigned(fields.messages);
   return body;
 }
 
 type Messages = CountFields["messages"];
+type Message = Messages[number];
+type Block = Exclude<Extract<Message, { role: "assistant" }>["content"], string>[number];
 
-/** Servers refuse blocks that they did not sign. Most conversations have none. */
-function withoutSealed(messages: Messages): Messages {
-  if (!messages.some(hasSealed)) return messages;
-  return messages.map((message) => {
-    if (!hasSealed(message)) return message;
-    const content = (message.content as readonly Block[]).filter((block) => !isSealedBlock(block));
-    return { ...message, content } as Messages[number];
+/**
+ * The messages without the thoughts that no provider signed: those of our own form (D-677), which
+ * a conversation has after a change of model. Anthropic refuses them, and empty messages too.
+ */
+function withoutUnsigned(messages: Messages): Messages {
+  // Most conversations have none.
+  if (!messages.some(hasUnsigned)) return messages;
+  return messages.flatMap((message) => {
+    if (!hasUnsigned(message)) return [message];
+    const content = blocksIn(message).filter((block) => !isUnsigned(block));
+    return content.length === 0 ? [] : [{ ...message, content } as Message];
   });
 }
 
-interface Block {
-  readonly type: string;
-  readonly data?: unknown;
+function blocksIn({ role, content }: Message): readonly Block[] {
+  return role === "assistant" && typeof content !== "string" ? content : [];
 }
 
-function hasSealed({ role, content }: Messages[number]): boolean {
-  return role === "assistant" && typeof content !== "string" && content.some(isSealedBlock);
+function hasUnsigned(message: Message): boolean {
+  return blocksIn(message).some(isUnsigned);
 }
 
-function isSealedBlock({ type, data }: Block): boolean {
-  return type === "redacted_thinking" && typeof data === "string" && isSealed(data);
+function isUnsigned(block: Block): boolean {
+  if (block.type === "thinking") return isAbsent(block.signature) || block.signature === "";
+  return block.type === "redacted_thinking" && isSealed(block.data);
 }
 
 /** Tools that Claude knows by their type, and that the caller runs. */

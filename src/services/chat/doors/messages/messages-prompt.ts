@@ -12,6 +12,7 @@ import type {
   CountFields,
   MediaBlock,
   MessageFields,
+  ResultBlock,
   UserBlock,
 } from "./messages-body.ts";
 
@@ -77,6 +78,7 @@ function joinedText(parts: readonly ContentPart[]): string {
 }
 
 type ResultContent = NonNullable<Extract<UserBlock, { type: "tool_result" }>["content"]>;
+type ShownBlock = Exclude<UserBlock, { type: "tool_result" }> | ResultBlock;
 
 function resultParts(content: ResultContent, param: string): readonly ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [toText(content)];
@@ -85,15 +87,14 @@ function resultParts(content: ResultContent, param: string): readonly ContentPar
 
 const toText = (text: string): ContentPart => ({ type: "text", text });
 
-function blockParts(
-  block: Exclude<UserBlock, { type: "tool_result" }>,
-  param: string,
-): readonly ContentPart[] {
+function blockParts(block: ShownBlock, param: string): readonly ContentPart[] {
   switch (block.type) {
     case "text":
       return [toText(block.text)];
     case "search_result":
       return [toText([block.title, block.source, joinedBlocks(block.content)].join("\n"))];
+    case "tool_reference":
+      return [toText(block.tool_name)];
     case "image":
       return [imageOf(block, `${param}.source`)];
     default:

@@ -14,6 +14,7 @@ import {
   type CountFields,
   MessagesBody,
   type MessagesFields,
+  type ResultBlock,
   type ToolFields,
   type UserBlock,
 } from "./messages-body.ts";
@@ -139,7 +140,7 @@ function hasLongWrites({ system, messages, tools, cache_control: mark }: Message
   return anyLong(system) || messages.some(({ content }) => anyLong(content));
 }
 
-type Blocks = readonly (UserBlock | AssistantBlock)[];
+type Blocks = readonly (UserBlock | ResultBlock | AssistantBlock)[];
 
 function anyLong(content: string | Blocks | null | undefined): boolean {
   if (isAbsent(content) || typeof content === "string") return false;

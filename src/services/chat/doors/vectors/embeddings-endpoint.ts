@@ -39,6 +39,12 @@ const token = whole(0, TOKEN_MAX);
 const inputText = text({ minLength: 1, must: "must not be an empty text" });
 const tokens = Type.Array(token, { minItems: 1, must: "must have at least one token" });
 
+/** Each token of an input is a value of the body. */
+export const EMBEDDINGS_BODY = {
+  bytesMax: VECTORS.bodyBytesMax,
+  valuesMax: VECTORS.valuesMax,
+} as const;
+
 export const EmbeddingsBody = named("EmbeddingsRequest", {
   model: text({ description: "An id of `GET /v1/models` whose `svc.serves` is `embedding`" }),
   input: Type.Union(
@@ -214,7 +220,7 @@ export const embeddings = endpoint({
   isBilled: true,
   summary: "Turn texts into vectors",
   description: EMBEDDINGS_DESCRIPTION,
-  body: jsonBody(EmbeddingsBody, { bytesMax: VECTORS.bodyBytesMax }),
+  body: jsonBody(EmbeddingsBody, EMBEDDINGS_BODY),
   endUser: endUserOf,
   reply: gatewayEmbeddings,
   errors: ["context_length_exceeded", "model_not_found", "upstream_unreachable"],

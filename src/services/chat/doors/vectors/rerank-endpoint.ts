@@ -3,7 +3,6 @@
 import type { Settled } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";
 import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
-import { isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { endpoint } from "../../../../http/endpoint.ts";
@@ -125,7 +124,8 @@ export function prepareRerank(
     returnsDocuments: fields.return_documents ?? false,
     asked: {
       use: "rerank",
-      body: { ...extras, query, documents, ...(!isAbsent(topN) && { top_n: topN }) },
+      // Servers call the count `top_n` or `top_k`, and none bills by it: all ranks are asked for.
+      body: { ...extras, query, documents },
       read: (reply) => ({ result: ranksIn(reply, count), usage: usageIn(reply) }),
     },
     input: { items: documents, fieldOf: (index) => `documents[${index}]`, query },
@@ -144,8 +144,12 @@ function searchUnitsMax(query: string, documents: readonly string[]): number {
   return Math.ceil(chunks / UNIT_DOCUMENTS);
 }
 
-/** The ranks of a reply, best first, each document at most once. Throws a RouteFailure. */
-function ranksIn({ results }: Json, count: number): readonly Rank[] {
+/**
+ * The ranks of a reply, best first, each document at most once. Voyage has them in `data`. Throws a
+ * RouteFailure.
+ */
+function ranksIn({ results: named, data }: Json, count: number): readonly Rank[] {
+  const results = named ?? data;
   if (!Array.isArray(results) || results.length === 0) throw unreadable();
   const seen = new Set<number>();
   const ranks = results.map((one): Rank => {
