@@ -1,8 +1,9 @@
 // The programs that `npm run deploy:check` and `npm run release` need, below the home of Farebox.
 
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { homeFolder } from "../local/home.mjs";
+import { temporaryFolder } from "../local/processes.mjs";
 
 /** The folder of the programs, and of the system that images are based on. */
 export const TOOLS = join(homeFolder(), "tools", "deploy");
@@ -90,6 +91,7 @@ export async function install(): Promise<void> {
   }
   await installPythonTools();
   await installDebianTools();
+  await unpackPromtool(bin);
 }
 
 async function installPythonTools(): Promise<void> {
@@ -105,4 +107,18 @@ async function installDebianTools(): Promise<void> {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   await must(["apt-get", "update"], { env });
   await must(["apt-get", "install", "-y", "--no-install-recommends", ...DEBIAN_TOOLS], { env });
+}
+
+/** Takes promtool out of Debian's package of Prometheus, whose installation starts a service. */
+async function unpackPromtool(bin: string): Promise<void> {
+  if (which("promtool") !== null || which("apt-get") === null) return;
+  const place = temporaryFolder("farebox-promtool-");
+  try {
+    await must(["apt-get", "download", "prometheus"], { cwd: place.path });
+    const [archive = ""] = readdirSync(place.path);
+    await must(["dpkg", "-x", archive, "."], { cwd: place.path });
+    copyFileSync(join(place.path, "usr/bin/promtool"), join(bin, "promtool"));
+  } finally {
+    place.remove();
+  }
 }
