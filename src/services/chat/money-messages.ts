@@ -8,7 +8,7 @@ import { MODEL_USES, type ModelEntry, servedUse } from "./models/catalogue.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
 
 /** The most models that an error message names. */
-const MODELS_NAMED_MAX = 5;
+export const MODELS_NAMED_MAX = 5;
 const HELD_BY_BYTES =
   `For a prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB, one token per byte is held, ` +
   "but only its real tokens are charged";

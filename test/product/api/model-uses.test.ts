@@ -43,6 +43,33 @@ for (const [path, surface] of CHATS) {
   });
 }
 
+const WITH_MANY = catalogueOf(
+  Array.from({ length: 7 }, (_, index) => ({ ...EMBEDDING, id: `vectors-${index}` })),
+  [],
+);
+
+test.each([
+  [
+    "/v1/embeddings",
+    ". Models for embeddings: vectors-0, vectors-1, vectors-2, vectors-3, vectors-4 and 2 more",
+  ],
+  ["/v1/rerank", ". No model here serves reranking"],
+])("%s names some models of its use, or says that there is none", async (path, end) => {
+  const account = await api.account({ paid: "5" });
+  const before = catalogue;
+  catalogue = WITH_MANY;
+  try {
+    const body = { model: "nope", input: "A fare", query: "fares", documents: ["A fare"] };
+    const response = await api.postTo(path, account, body);
+    expect(response.status).toBe(404);
+    const { error } = (await response.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe("model_not_found");
+    expect(error.message).toBe(`model must be an id from the list of models${end}`);
+  } finally {
+    catalogue = before;
+  }
+});
+
 interface List {
   readonly data: readonly {
     readonly id: string;

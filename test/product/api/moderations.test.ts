@@ -155,12 +155,20 @@ test("a paused model is not chosen, and refused where it is named", async () => 
   expect((await errorOf(named)).code).toBe("model_unavailable");
 });
 
+const MODERATORS = "Models for moderation: moderator, second";
+
 for (const [body, message] of [
   [{}, "input must be a text, or an array of texts, or of texts and images"],
   [{ input: "" }, "input must not be an empty text"],
   [{ input: [] }, "input must be a text, or an array of texts, or of texts and images"],
-  [{ input: "A fare", model: MODEL.id }, `The model '${MODEL.id}' serves chat, not moderation`],
-  [{ input: "A fare", model: "nope" }, "model must be an id from the list of models"],
+  [
+    { input: "A fare", model: MODEL.id },
+    `The model '${MODEL.id}' serves chat, not moderation. ${MODERATORS}`,
+  ],
+  [
+    { input: "A fare", model: "nope" },
+    `model must be an id from the list of models. ${MODERATORS}`,
+  ],
 ] as const) {
   test(`${JSON.stringify(body)} is refused by name`, async () => {
     const response = await api.postTo(PATH, await api.account(), body);

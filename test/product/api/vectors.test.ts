@@ -457,13 +457,17 @@ describe("ranks", () => {
 });
 
 describe("models", () => {
+  const RANKS = "Models for reranking: ranks, cohere-ranks, search-ranks, document-ranks";
+  const NO_RANKS = `not reranking. ${RANKS}`;
+  const NO_VECTORS =
+    "not embeddings. Models for embeddings: vectors, slow-vectors, two-routes, paid-vectors";
   for (const [path, body, message] of [
-    [EMBEDDINGS, embed({ model: "chatty" }), "The model 'chatty' serves chat, not embeddings"],
-    [EMBEDDINGS, embed({ model: "ranks" }), "The model 'ranks' serves reranking, not embeddings"],
-    [RERANK, rank({ model: "vectors" }), "The model 'vectors' serves embeddings, not reranking"],
-    [RERANK, rank({ model: "auto" }), "model must be an id from the list of models"],
+    [EMBEDDINGS, embed({ model: "chatty" }), `The model 'chatty' serves chat, ${NO_VECTORS}`],
+    [EMBEDDINGS, embed({ model: "ranks" }), `The model 'ranks' serves reranking, ${NO_VECTORS}`],
+    [RERANK, rank({ model: "vectors" }), `The model 'vectors' serves embeddings, ${NO_RANKS}`],
+    [RERANK, rank({ model: "auto" }), `model must be an id from the list of models. ${RANKS}`],
   ] as const) {
-    test(`${path} refuses '${body.model}' by name`, async () => {
+    test(`${path} refuses '${body.model}' by name, and names those of its use`, async () => {
       const error = await refused(path, body);
       expect(error).toEqual({ status: 404, code: "model_not_found", message });
     });

@@ -17,6 +17,7 @@ import {
   servedUse,
 } from "../../models/catalogue.ts";
 import { checkMessageCount, DEFAULT_LIMITS } from "../../models/chat-limits.ts";
+import { MODELS_NAMED_MAX } from "../../money-messages.ts";
 import {
   acceptedRequest,
   extrasOf,
@@ -102,18 +103,29 @@ export function modelFor(
 ): ModelEntry {
   const model = modelNamed(catalogue, id);
   if (model === undefined) {
-    const message = "model must be an id from the list of models";
+    const message = `model must be an id from the list of models${modelsFor(use, catalogue)}`;
     throw new ApiError("model_not_found", message, { param: "model" });
   }
   const served = servedUse(model);
   if (served !== use) {
-    const message = `The model '${id}' serves ${MODEL_USES[served]}, not ${MODEL_USES[use]}`;
+    const wrong = `The model '${id}' serves ${MODEL_USES[served]}, not ${MODEL_USES[use]}`;
+    const message = `${wrong}${modelsFor(use, catalogue)}`;
     throw new ApiError("model_not_found", message, { param: "model" });
   }
   if (isPaused(pauses, model.id)) {
     throw new ApiError("model_unavailable", `The model '${id}' is paused`);
   }
   return model;
+}
+
+/** Names the models of a use, of which there are few; nothing for chat, whose list is long. */
+function modelsFor(use: ModelUse, { models }: ChatCatalogue): string {
+  if (use === "chat") return "";
+  const ids = [...models.values()].filter((one) => servedUse(one) === use).map(({ id }) => id);
+  if (ids.length === 0) return `. No model here serves ${MODEL_USES[use]}`;
+  const others = ids.length - MODELS_NAMED_MAX;
+  const more = others > 0 ? ` and ${others} more` : "";
+  return `. Models for ${MODEL_USES[use]}: ${ids.slice(0, MODELS_NAMED_MAX).join(", ")}${more}`;
 }
 
 /** True if an operator has paused the model, or all of chat. */
