@@ -8,10 +8,13 @@ import {
   OWN_CALL,
   OWN_MESSAGE,
   OWN_THOUGHT,
+  ownEvents,
+  ownResponse,
   ownStream,
   ownWhole,
   sharedResponses,
 } from "../../support/api/responses-world.ts";
+import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await sharedResponses();
@@ -147,6 +150,7 @@ describe("a body is refused with the field and the rule:", () => {
 
 interface Reply {
   readonly output: readonly { readonly id: string; readonly type: string }[];
+  readonly svc: { readonly ignored?: readonly string[] };
 }
 
 async function replyTo(body: object, from: TestAccount = account): Promise<Reply> {
@@ -161,6 +165,15 @@ async function streamedItems(body: object): Promise<Reply["output"]> {
   return eventsOf(await response.text()).flatMap(({ name, data }) =>
     name === "response.output_item.added" ? [data.item as Reply["output"][number]] : [],
   );
+}
+
+/** A stream of a server of the same form whose items come whole. */
+function streamOf(items: readonly object[]) {
+  const done = items.map((item, output_index) =>
+    typedEvent("response.output_item.done", { output_index, item }),
+  );
+  const completed = typedEvent("response.completed", { response: ownResponse(items) });
+  return ownStream([...ownEvents().slice(0, 2), ...done, completed]);
 }
 
 function references(items: Reply["output"]): object[] {
@@ -238,6 +251,46 @@ describe("a reference to an item brings it back", () => {
     }
     chat.queue(chatStream([{ content: "42" }]));
     expect((await streamedItems({ ...body, store: false })).length).toBe(1);
+  });
+
+  test("of a stream, beside items that are too long together or alone", async () => {
+    const long = "fare ".repeat(SEALED_BYTES_MAX / 5);
+    const part = { ...OWN_MESSAGE.content[0], text: long.slice(20_000) };
+    const half = { ...OWN_MESSAGE, content: [part] };
+    const items = [
+      OWN_MESSAGE,
+      { ...half, id: "msg_2" },
+      { ...OWN_CALL, input: long },
+      { ...half, id: "msg_3" },
+    ];
+    own.queue(streamOf(items));
+    const [message, second, call, third, ...indexes] = await streamedItems({
+      model: "own-test",
+      input: "Fare?",
+    });
+    expect(indexes.map(({ type }) => type)).toEqual(["reasoning", "reasoning"]);
+    const kept = [message, second, third, ...indexes].filter((item) => item !== undefined);
+    own.queue(ownWhole([OWN_MESSAGE]));
+    await replyTo({ model: "own-test", input: references(kept) });
+    expect(own.requests.at(-1)?.body.input).toEqual([items[0], items[1], items[3]]);
+    const lost = await refusal({ input: references([...kept, ...(call ? [call] : [])]) });
+    expect(lost).toMatchObject({ param: "input[5].id" });
+  });
+
+  test("and an image that is too long for an id to nothing, which is named", async () => {
+    const drawn = { id: "ig_1", type: "image_generation_call", status: "completed" };
+    const image = { ...drawn, result: "a".repeat(SEALED_BYTES_MAX) };
+    const compaction = { id: "cmp_1", type: "compaction", encrypted_content: "c2VhbGVk" };
+    const output = [image, compaction, OWN_MESSAGE];
+    for (const how of ["whole", "streamed"] as const) {
+      own.queue(how === "whole" ? ownWhole(output) : streamOf(output));
+      const first = { model: "own-test", input: "Fare?" };
+      const items = how === "whole" ? (await replyTo(first)).output : await streamedItems(first);
+      own.queue(ownWhole([OWN_MESSAGE]));
+      const { svc } = await replyTo({ model: "own-test", input: references(items) });
+      expect(own.requests.at(-1)?.body.input).toEqual([compaction, OWN_MESSAGE]);
+      expect(svc.ignored).toEqual(["input: image_generation_call"]);
+    }
   });
 });
 

@@ -92,8 +92,14 @@ function forwarded(item: ItemFields): readonly ItemFields[] {
     // A thought without its data exists only where the thought was stored.
     return data && !isSealed(data) ? [withoutLongId(item)] : [];
   }
+  if (isEmptyImage(item)) return [];
   if (item.type === "additional_tools") return [{ ...item, tools: [...withoutHosted(item.tools)] }];
   return [withoutLongId(item)];
+}
+
+/** True for an image of an earlier reply without its content. */
+export function isEmptyImage(item: ItemFields): boolean {
+  return item.type === "image_generation_call" && isAbsent(item.result);
 }
 
 function withoutLongId(item: ItemFields): ItemFields {

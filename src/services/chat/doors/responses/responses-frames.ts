@@ -142,8 +142,8 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
     const end = responseEnd(this.#meta, isCut ? LENGTH : this.#finish);
     const ended = this.#endItems(end.status) + this.#plain(this.#searches?.end());
     const output = this.#searches ?? this.#passed ?? this.#output;
-    const index = this.#index(output);
-    const items = [...output.items, ...index.items];
+    const indexes = this.#meta.seal?.indexes(output.items) ?? [];
+    const items = [...output.items, ...indexes];
     const passed = isCut ? null : (this.#passed?.ended ?? null);
     const head = passed === null ? this.#head() : passedResponse(this.#meta, passed);
     const isOneRound = this.#searches === null;
@@ -155,18 +155,17 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
       usage: (isOneRound ? passed?.usage : null) ?? responseUsageJson(usage),
       svc: responseSvc(this.#meta, settlement),
     };
-    return ended + index.frames + this.#frame(`response.${end.status}`, { response });
+    const sealed = this.#wholeItems(indexes, output.next);
+    return ended + sealed + this.#frame(`response.${end.status}`, { response });
   }
 
-  /** The item that carries those before it, for callers who refer to them. */
-  #index(output: Pick<ResponseOutput, "items" | "next">): IndexFrames {
-    const item = this.#meta.seal?.index(output.items) ?? null;
-    if (item === null) return { frames: "", items: [] };
-    const place = { output_index: output.next, item };
-    const frames =
-      this.#frame("response.output_item.added", place) +
-      this.#frame("response.output_item.done", place);
-    return { frames, items: [item] };
+  /** The frames of items after the others, which come whole. */
+  #wholeItems(items: readonly Json[], next: number): string {
+    return items.reduce((frames: string, item, at) => {
+      const place = { output_index: next + at, item };
+      const added = this.#frame("response.output_item.added", place);
+      return frames + added + this.#frame("response.output_item.done", place);
+    }, "");
   }
 
   #frames(events: readonly ResponseEvent[]): string {
@@ -183,12 +182,6 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
     this.#sequence += 1;
     return `event: ${type}\ndata: ${onOneLine(JSON.stringify(event))}\n\n`;
   }
-}
-
-/** The frames of items, and the items. */
-interface IndexFrames {
-  readonly frames: string;
-  readonly items: readonly Json[];
 }
 
 /** The fields that the first events have sent already. */

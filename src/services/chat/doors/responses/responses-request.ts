@@ -19,7 +19,7 @@ import {
   ResponsesBody,
   type ResponsesFields,
 } from "./responses-body.ts";
-import { forwardedBody, unservedIncludes } from "./responses-fields.ts";
+import { forwardedBody, isEmptyImage, unservedIncludes } from "./responses-fields.ts";
 import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
 import { shownSearches } from "./search/shown-search.ts";
 import { type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
@@ -85,7 +85,7 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
       hiddenTokensMax: hiddenBytes(items) + disallowedBytes(tools, counted.parameters.tools),
     },
   } as const;
-  const ignored = ignoredFields(fields, tools, unknown);
+  const ignored = [...ignoredFields(fields, tools, unknown), ...emptyImages(items)];
   return { request, tools, ignored };
 }
 
@@ -180,6 +180,11 @@ function ignoredFields(
     ...leftOut.map(leftOutName),
     ...unservedIncludes(fields).map((name) => `include: ${name.slice(0, NAME_LENGTH_MAX)}`),
   ];
+}
+
+/** An image that was too long for the id of its item says nothing to a model. */
+function emptyImages(items: readonly PlacedItem[]): readonly string[] {
+  return items.some(({ item }) => isEmptyImage(item)) ? ["input: image_generation_call"] : [];
 }
 
 const NAME_LENGTH_MAX = 100;
