@@ -147,8 +147,11 @@ function discriminatorOf(branches: readonly TSchema[]): string | null {
   const [first, ...others] = branches;
   if (first?.type !== "object" || others.length === 0) return null;
   const isChoice = (branch: TSchema, key: string) => choicesOf(branch.properties?.[key]).length > 0;
+  // One branch can stand for all other values.
+  const isOther = (branch: TSchema, key: string) => branch.properties?.[key]?.pattern !== undefined;
   const distinguishes = (key: string) =>
-    branches.every((branch) => isChoice(branch, key)) &&
+    isChoice(first, key) &&
+    branches.every((branch) => isChoice(branch, key) || isOther(branch, key)) &&
     branches.filter((branch) => !requires(branch, key)).length <= 1;
   return Object.keys(first.properties ?? {}).find(distinguishes) ?? null;
 }

@@ -94,7 +94,10 @@ describe("a body is refused with the field and the rule:", () => {
     ["input[0].role", { input: [{ content: "Hi" }] }, "must be one of:"],
     ["input[0].name", { input: [{ ...call, name: "a".repeat(1 << 20) }] }, "1 to 128 characters"],
     ["tools[0].name", { tools: [{ ...fare, name: "a".repeat(1 << 20) }] }, "1 to 128 characters"],
-    ["tools[0].type", { tools: [{ type: "unheard_of" }] }, "must be one of:"],
+    ["tools[0].type", { tools: [{ type: "a".repeat(1 << 20) }] }, "must be one of:"],
+    ["tools[0].type", { tools: [{ name: "fare" }] }, "must be one of:"],
+    ["tool_choice.type", chose({ type: "unheard_of" }, { type: "unheard_of" }), "must be one of:"],
+    ["tool_choice", chose("required", { type: "unheard_of" }), "not served: unheard_of"],
     ["tools[1].tools[0].name", { tools: [{ ...fare, name: "a__b" }, named("b")] }, "another tool"],
     ["input[0].id", { input: [{ type: "item_reference", id: "msg_0" }] }, "store: false"],
     ["tool_choice.type", chose({ type: "web_search" }, { type: "web_search" }), "'web_search'"],
@@ -292,6 +295,26 @@ describe("a reference to an item brings it back", () => {
       expect(svc.ignored).toEqual(["input: image_generation_call"]);
     }
   });
+});
+
+test("tools that nobody knew are left out and named, at servers of each form", async () => {
+  const fare = { type: "function", name: "fare" };
+  const unknown = { type: "unheard_of", name: "new", container: "cntr_1", of: { any: "form" } };
+  const allowed = { type: "allowed_tools", mode: "auto", tools: [fare, { type: "unheard_of" }] };
+  const tools = [unknown, { type: "constructor" }, fare];
+  const body = { input: "Fare?", tools, tool_choice: allowed, store: false };
+  own.queue(ownWhole([OWN_MESSAGE]));
+  chat.queue(chatWhole({ content: "42" }));
+  for (const model of ["own-test", "chat-test"]) {
+    const { svc } = await replyTo({ ...body, model });
+    expect(svc.ignored).toContain("tools: unheard_of");
+    expect(svc.ignored).toContain("tools: constructor");
+  }
+  expect(own.requests.at(-1)?.body).toMatchObject({
+    tools: [fare],
+    tool_choice: { ...allowed, tools: [fare] },
+  });
+  expect(chat.requests.at(-1)?.body.tools).toMatchObject([{ function: { name: "fare" } }]);
 });
 
 describe("images and files", () => {

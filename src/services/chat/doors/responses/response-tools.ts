@@ -109,7 +109,21 @@ const HostedTool = named(
   },
 );
 
-export const Tool = Type.Union([FunctionTool, CustomTool, NamespaceTool, HostedTool]);
+const LISTED_KINDS = ["function", "custom", "namespace", ...HOSTED_TOOLS];
+/**
+ * A kind of tool that nobody knew when this list was written: a new release of an agent must not
+ * be shut out (D-845). Its static type is one literal, so that the other kinds can be told apart.
+ */
+const unlistedKind = Type.Unsafe<"unlisted">(
+  shortText(64, { pattern: `^(?!(?:${LISTED_KINDS.join("|")})$)` }),
+);
+const UnlistedTool = named(
+  "UnlistedTool",
+  { type: unlistedKind },
+  { description: "Any other tool: left out, and named in `svc.ignored`" },
+);
+
+export const Tool = Type.Union([FunctionTool, CustomTool, NamespaceTool, HostedTool, UnlistedTool]);
 
 const called = { name: toolName, namespace: optional(toolName) };
 const FunctionChoice = Type.Object({ type: Type.Literal("function"), ...called });
@@ -124,7 +138,7 @@ export const ToolChoice = Type.Union(
     Type.Object({
       type: Type.Literal("allowed_tools"),
       mode: optional(oneOf(["auto", "required"], { default: "auto" })),
-      tools: Type.Array(Type.Union([FunctionChoice, CustomChoice, HostedChoice]), {
+      tools: Type.Array(Type.Union([FunctionChoice, CustomChoice, HostedChoice, UnlistedTool]), {
         maxItems: TOOLS_MAX,
       }),
     }),

@@ -6,7 +6,7 @@ import { isAbsent } from "../../../../http/body/checks.ts";
 import { isSealed } from "../sealed-extra.ts";
 import type { ItemFields, ResponsesFields } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";
-import { withoutHosted } from "./served-tools.ts";
+import { isServed, withoutHosted } from "./served-tools.ts";
 
 /**
  * `set`: the protocol sends its own value (responses-form.ts), or `forwardedBody` does. `refuse`:
@@ -79,7 +79,7 @@ function hasTools(items: readonly PlacedItem[]): boolean {
 
 function toOwn(choice: NonNullable<ResponsesFields["tool_choice"]>): unknown {
   if (typeof choice === "string" || choice.type !== "allowed_tools") return choice;
-  return { ...choice, tools: choice.tools.filter((tool) => "name" in tool) };
+  return { ...choice, tools: choice.tools.filter(isServed) };
 }
 
 /** The longest id that servers take. */

@@ -72,7 +72,7 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
   for (const { tools, param } of lists) {
     tools.forEach((tool, index) => {
       const at = `${param}[${index}]`;
-      if (tool.type === "function" || tool.type === "custom") add(tool, null, at);
+      if (isServed(tool)) add(tool, null, at);
       else if (tool.type !== "namespace") leftOut.add(tool.type);
       else {
         for (const [place, inner] of tool.tools.entries())
@@ -86,11 +86,16 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
 /** The tools for a server of the same form: without hosted ones and empty namespaces. */
 export function withoutHosted(tools: readonly ToolFields[]): readonly ToolFields[] {
   return tools.filter((tool) =>
-    tool.type === "namespace" ? tool.tools.length > 0 : tool.type in SERVED_KINDS,
+    tool.type === "namespace" ? tool.tools.length > 0 : isServed(tool),
   );
 }
 
-const SERVED_KINDS = { function: true, custom: true };
+/** True for a tool that is served, or the choice of one; other kinds can have names, too. */
+export function isServed<Tool extends { readonly type: string }>(
+  tool: Tool,
+): tool is Extract<Tool, { readonly type: "function" | "custom" }> {
+  return tool.type === "function" || tool.type === "custom";
+}
 
 function isSame(one: ServedTool, other: ServedTool): boolean {
   return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
@@ -164,7 +169,7 @@ type Choice = ToolChoiceFields | null | undefined;
 function allowedNames(choice: Choice): ReadonlySet<string> | null {
   if (typeof choice !== "object" || choice?.type !== "allowed_tools") return null;
   return new Set(
-    choice.tools.flatMap((one) => ("name" in one ? [flatName(one.name, one.namespace)] : [])),
+    choice.tools.filter(isServed).map(({ name, namespace }) => flatName(name, namespace)),
   );
 }
 

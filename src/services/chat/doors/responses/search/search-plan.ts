@@ -6,6 +6,7 @@ import { ApiError } from "../../../../../core/errors.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
 import type { ChatContext } from "../../completions/answer-chat.ts";
 import type { ResponsesFields, ToolChoiceFields, ToolFields } from "../responses-body.ts";
+import { isServed } from "../served-tools.ts";
 import { SEARCH_FUNCTION, SEARCH_NAME } from "./search-words.ts";
 
 /** The names of the tool, with those of its older versions. */
@@ -95,7 +96,7 @@ function listsOf({ tools, input }: ResponsesFields): readonly (readonly ToolFiel
 /** True if a call of the tool could be taken for one of our search: in a namespace, too. */
 function isNamedSearch(tool: ToolFields): boolean {
   if (tool.type === "namespace") return tool.tools.some(({ name }) => name === SEARCH_NAME);
-  return "name" in tool && tool.name === SEARCH_NAME;
+  return isServed(tool) && tool.name === SEARCH_NAME;
 }
 
 /** The names with the reason why the request does without the tool. */
