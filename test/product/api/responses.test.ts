@@ -83,6 +83,7 @@ function text(said: string) {
   return { type: "input_text", text: said };
 }
 
+const OBFUSCATED = { include_obfuscation: true };
 const NOTHING: Pick<Received, "path" | "headers" | "body"> = { path: "", headers: {}, body: {} };
 
 interface ReplyJson {
@@ -257,7 +258,7 @@ describe("a server of chat completions", () => {
     chat.queue(chatWhole({ content: "42" }));
     const response = await world.post(
       account,
-      agentBody({ model: "chat-test", max_output_tokens: 99 }),
+      agentBody({ model: "chat-test", max_output_tokens: 99, stream_options: OBFUSCATED }),
     );
     const call = (id: string, name: string, args: string) => ({
       id,
@@ -310,6 +311,8 @@ describe("a server of chat completions", () => {
     expect(answer.svc.ignored).toContain("reasoning.effort");
     expect(answer.svc.ignored).toContain("tools: web_search");
     expect(answer.svc.ignored).toContain("prompt_cache_key");
+    expect(answer.svc.ignored).toContain("include: reasoning.encrypted_content");
+    expect(answer.svc.ignored).toContain("stream_options.include_obfuscation");
   });
 
   test("streams: its deltas become items in the order of Responses", async () => {

@@ -196,12 +196,14 @@ function isDeep(name: string): boolean {
 /** The names of fields that servers of another form do not get. */
 function lostFields(fields: ResponsesFields): readonly string[] {
   const { reasoning, truncation, include, top_logprobs: alternatives } = fields;
+  const { stream_options: stream } = fields;
   return [
     ...(isAbsent(reasoning?.effort) ? [] : ["reasoning.effort"]),
     ...(isAbsent(reasoning?.summary) ? [] : ["reasoning.summary"]),
     ...(truncation === "auto" ? ["truncation"] : []),
     ...(isAbsent(alternatives) || alternatives === 0 ? [] : ["top_logprobs"]),
-    ...(include?.includes(LOGPROBS) === true ? [`include: ${LOGPROBS}`] : []),
+    ...OWN_INCLUDES.filter((name) => include?.includes(name)).map((name) => `include: ${name}`),
+    ...(stream?.include_obfuscation === true ? ["stream_options.include_obfuscation"] : []),
   ];
 }
 
@@ -212,7 +214,7 @@ function lostThoughts(items: readonly PlacedItem[]): readonly string[] {
   return items.some(isForeign) ? ["input[].encrypted_content"] : [];
 }
 
-const LOGPROBS = "message.output_text.logprobs";
+const OWN_INCLUDES = ["message.output_text.logprobs", "reasoning.encrypted_content"];
 
 /** A shortened conversation can be read only by the provider that shortened it. */
 function onlyFields(items: readonly PlacedItem[]): readonly string[] {
