@@ -8,10 +8,12 @@ import { chatStream, chatWhole, eventsOf } from "../../support/api/messages-worl
 import {
   OWN_MESSAGE,
   ownEvents,
+  ownResponse,
   ownStream,
   ownWhole,
   sharedResponses,
 } from "../../support/api/responses-world.ts";
+import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
 
 const world = await sharedResponses();
 const { api, own, chat } = world;
@@ -213,6 +215,66 @@ for (const model of ["chat-test", "own-test"] as const) {
     });
   });
 }
+
+describe("what a server of the same form leaves out, or sends as null, has its default:", () => {
+  const body = { model: "own-test", input: HELLO, tools: [WEATHER] };
+  const part = { type: "output_text", text: "I look." };
+  const message = { ...OWN_MESSAGE, content: [part] };
+  const filled = { ...part, annotations: [], logprobs: [] };
+  const nulls = {
+    background: null,
+    frequency_penalty: null,
+    metadata: null,
+    parallel_tool_calls: null,
+    presence_penalty: null,
+    service_tier: null,
+    temperature: null,
+    text: null,
+    tool_choice: null,
+    tools: null,
+    top_logprobs: null,
+    top_p: null,
+    truncation: null,
+  };
+
+  test("whole", async () => {
+    own.queue(ownWhole([message], nulls));
+    expect(await readWhole(body)).toMatchObject({
+      output: [{ content: [filled] }],
+      tools: [{ ...WEATHER, strict: null }],
+    });
+  });
+
+  test("streamed", async () => {
+    const place = { item_id: message.id, output_index: 0, content_index: 0 };
+    const started = ownResponse([], { ...nulls, completed_at: null, usage: null });
+    const events: [string, object][] = [
+      ["created", { response: started }],
+      ["output_item.added", { output_index: 0, item: { ...message, content: [] } }],
+      ["content_part.added", { ...place, part: { ...part, text: "" } }],
+      ["output_text.delta", { ...place, delta: part.text }],
+      ["output_text.done", { ...place, text: part.text }],
+      ["content_part.done", { ...place, part }],
+      ["output_item.done", { output_index: 0, item: message }],
+      ["completed", { response: ownResponse([message], nulls) }],
+    ];
+    own.queue(ownStream(events.map(([name, data]) => typedEvent(`response.${name}`, data))));
+    const read = await readStream(body);
+    expect(read.last.output[0]).toMatchObject({ content: [filled] });
+    const parts = read.events.flatMap(({ data }) => (data.part === undefined ? [] : [data.part]));
+    expect(parts).toEqual([{ ...filled, text: "" }, filled]);
+  });
+
+  test("tools that are left out are in the reply, as at a server of another form", async () => {
+    const tools = [{ type: "file_search" }, { type: "unheard_of" }];
+    for (const model of ["own-test", "chat-test"]) {
+      own.queue(ownWhole([OWN_MESSAGE]));
+      chat.queue(chatWhole({ content: "Hello" }));
+      const response = await world.post(account, { model, input: HELLO, tools });
+      expect(await response.json()).toMatchObject({ tools });
+    }
+  });
+});
 
 describe("tools, images and files", () => {
   const model = "chat-test";

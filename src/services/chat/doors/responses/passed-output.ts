@@ -88,13 +88,13 @@ export class PassedOutput {
       default:
         if (open === undefined) return [];
         if (isText(event)) open.text += event.delta;
-        return [event];
+        return [eventWithLists(event)];
     }
   }
 
   #finish(at: number, item: Json): readonly ResponseEvent[] {
     const id = this.#open.get(at)?.item.id ?? item.id;
-    const whole = { ...item, id };
+    const whole = { ...withLists(item), id };
     this.#open.delete(at);
     this.#done.set(at, whole);
     return [{ type: "response.output_item.done", output_index: at, item: whole }];
@@ -111,6 +111,28 @@ const TEXTS: ReadonlySet<string> = new Set([
 function isText(event: ResponseEvent): event is ResponseEvent & { readonly delta: string } {
   return TEXTS.has(event.type) && typeof event.delta === "string";
 }
+
+/** The item with the lists that strict clients read in each of its texts. */
+export function withLists(item: Json): Json {
+  if (!isObject(item) || item.type !== "message" || !Array.isArray(item.content)) return item;
+  return { ...item, content: item.content.map(partWithLists) };
+}
+
+function partWithLists(part: unknown): unknown {
+  if (!isObject(part) || part.type !== "output_text") return part;
+  return { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] };
+}
+
+function eventWithLists(event: ResponseEvent): ResponseEvent {
+  if (isObject(event.part)) return { ...event, part: partWithLists(event.part) };
+  const isLacking = WITH_LOGPROBS.has(event.type) && !Array.isArray(event.logprobs);
+  return isLacking ? { ...event, logprobs: [] } : event;
+}
+
+const WITH_LOGPROBS: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.output_text.done",
+]);
 
 /** An item as far as it came. */
 function cutItem(item: Json, text: string): Json {

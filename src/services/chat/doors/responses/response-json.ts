@@ -10,6 +10,7 @@ import type { OutputLimit } from "../../default-limit.ts";
 import { CONTENT_FILTER } from "../../protocols/openai/finish-reason.ts";
 import type { ChatUsage, ServedReply } from "../../protocols/provider.ts";
 import { type DoorMeta, svcIn } from "../door-meta.ts";
+import { withLists } from "./passed-output.ts";
 import { type ItemStatus, type ResponseEvent, ResponseOutput } from "./response-output.ts";
 import type { ResponsesFields, ToolFields } from "./responses-body.ts";
 import type { SealReply } from "./sealed-reply.ts";
@@ -118,7 +119,7 @@ export function responseJson(
   const { body, choices } = reply;
   if (body !== undefined) {
     const output = Array.isArray(body.output) ? body.output : [];
-    const sealed = { ...body, output: sealedItems(meta, output) };
+    const sealed = { ...body, output: sealedItems(meta, output.map(withLists)) };
     return JSON.stringify({ ...passedResponse(meta, sealed), svc });
   }
   const output = new ResponseOutput(itemSuffix(meta), meta.tools);
@@ -164,14 +165,19 @@ export function responseSvc(meta: ResponseMeta, settlement: Settlement): Json {
 
 /** The response of a server of the same form, as its caller gets it. */
 export function passedResponse(meta: ResponseMeta, response: Json): Json {
-  const { served, fields, search } = meta;
+  const { served, fields } = meta;
+  const head = responseHead(meta);
+  // Strict clients refuse null in a field that has a default.
+  const given = Object.entries(response).filter(
+    ([name, value]) => value !== null || !Object.hasOwn(head, name),
+  );
   const own = {
     model: served.model.id,
     ...callersOwn(fields),
-    // The server knows the tool for search as a function.
-    ...(search !== null && toolsEcho(fields)),
+    // The server gets fewer tools, and the one for search as a function.
+    ...toolsEcho(fields),
   };
-  return { ...responseHead(meta), ...response, ...own };
+  return { ...head, ...Object.fromEntries(given), ...own };
 }
 
 export function sealedItems({ seal }: ResponseMeta, items: readonly Json[]): readonly Json[] {
