@@ -117,6 +117,11 @@ export const ERRORS = {
     type: "invalid_request_error",
     when: "mail: the `Idempotency-Key` came with another body before",
   },
+  origin_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    when: "MCP: a page of another origin sent the message",
+  },
   model_not_found: {
     status: 404,
     type: "invalid_request_error",

@@ -101,7 +101,7 @@ Any other message counts as one request.`,
   ],
   reply: anyObject({ description: "The JSON-RPC reply" }),
   accepted: { status: ACCEPTED, description: "A notification, which has no reply" },
-  errors: [],
+  errors: ["origin_not_allowed"],
   examples: [
     {
       summary: "The tools",
@@ -155,7 +155,8 @@ export const mcp: Endpoint<McpDeps> = {
 
 /**
  * Refuses a message that a foreign page may have sent. Such pages reach services behind a firewall
- * by a name that leads to this machine and is not ours (DNS rebinding, D-679).
+ * by a name that leads to this machine and is not ours (DNS rebinding, D-679). A foreign Origin is
+ * 403, as the protocol demands since 2025-11-25 (basic, transports, security warning).
  */
 function checkCaller(headers: Headers, hosts: readonly string[]): void {
   const host = headers.get("host") ?? "";
@@ -168,7 +169,7 @@ function checkCaller(headers: Headers, hosts: readonly string[]): void {
   const origin = headers.get("origin");
   if (origin === null) return;
   if (!URL.canParse(origin) || !isOurs(new URL(origin).hostname, hosts)) {
-    throw new ApiError("invalid_parameter", `The header Origin names ${origin}, which is foreign`);
+    throw new ApiError("origin_not_allowed", `The header Origin names ${origin}, which is foreign`);
   }
 }
 

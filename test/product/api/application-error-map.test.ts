@@ -26,6 +26,7 @@ type NeverAnswered =
   | "batch_too_large"
   | "invalid_action"
   | "idempotency_key_reused"
+  | "origin_not_allowed"
   | "unsupported_field"
   | "too_many_recipients"
   | "mail_rejected"

@@ -72,6 +72,11 @@ const provoke = {
     await world.send(account, mailBody(), "one key");
     return world.send(account, mailBody({ subject: "Another" }), "one key");
   },
+  origin_not_allowed: async () => {
+    const headers = { origin: "http://evil.example.com" };
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    return api.postTo("/mcp", await api.account(), message, { headers });
+  },
   model_not_found: call({}, chatBody({ model: "nope" })),
   model_not_allowed: call({ models: ["other-*"] }),
   message_not_found: async () => api.get("/v1/mail/messages/msg_1", await mailAccount(api)),

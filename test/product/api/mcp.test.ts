@@ -315,12 +315,12 @@ describe("a message", () => {
   });
 
   test.each([
-    ["Host", { host: "evil.example.com" }],
-    ["Origin", { origin: "http://evil.example.com" }],
-    ["Origin", { origin: "null" }],
-  ])("of a foreign %s is refused: %p", async (name, headers) => {
+    ["Host", 400, { host: "evil.example.com" }],
+    ["Origin", 403, { origin: "http://evil.example.com" }],
+    ["Origin", 403, { origin: "null" }],
+  ])("of a foreign %s is refused with %d: %p", async (name, status, headers) => {
     const response = await send({ headers });
-    expect(response.status).toBe(400);
+    expect(response.status).toBe(status);
     const { error } = (await response.json()) as { error: { message: string } };
     expect(error.message).toStartWith(`The header ${name} names`);
   });

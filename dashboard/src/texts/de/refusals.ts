@@ -99,6 +99,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     invalid_parameter: "Ein Feld verletzt seine Regel.",
     too_many_recipients: "Mehr Empfänger, als die Stufe für eine E-Mail erlaubt.",
     idempotency_key_reused: "Dieser Idempotency-Key kam schon mit einer anderen E-Mail.",
+    origin_not_allowed: "Eine Seite einer anderen Herkunft hat die Nachricht gesendet.",
     model_not_found: "Dieses Modell gibt es nicht.",
     model_not_allowed: "Der Schlüssel darf nur andere Modelle aufrufen.",
     message_not_found: "Das Konto hat keine solche E-Mail.",

@@ -73,6 +73,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     invalid_parameter: "某个字段不符合规则。",
     too_many_recipients: "收件人数超过等级对单封邮件的限制。",
     idempotency_key_reused: "该 Idempotency-Key 已用于另一封邮件。",
+    origin_not_allowed: "该消息由其他来源的页面发送。",
     model_not_found: "没有该模型。",
     model_not_allowed: "该密钥只能调用其他模型。",
     message_not_found: "账户没有该邮件。",
