@@ -1,5 +1,6 @@
 // Makes values that fit a JSON schema: small ones, and those at its limits.
 
+import { Kind } from "@sinclair/typebox";
 import type { TSchema } from "../../../src/http/schema.ts";
 import type { Random } from "../../support/random.ts";
 
@@ -119,6 +120,8 @@ function numberOf(schema: TSchema, random: Random): number {
 }
 
 function listOf(schema: TSchema, name: string, options: ValueOptions): unknown[] {
+  // A list of nothing, which only an empty one fits.
+  if (schema.items[Kind] === "Never") return [];
   const { minItems = 0, maxItems = Number.MAX_SAFE_INTEGER } = schema;
   const length = options.random.between(minItems, Math.min(maxItems, minItems + ITEMS_MORE));
   return Array.from({ length }, () => valueFor(schema.items, name, options));
