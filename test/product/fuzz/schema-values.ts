@@ -124,5 +124,7 @@ function listOf(schema: TSchema, name: string, options: ValueOptions): unknown[]
   if (schema.items[Kind] === "Never") return [];
   const { minItems = 0, maxItems = Number.MAX_SAFE_INTEGER } = schema;
   const length = options.random.between(minItems, Math.min(maxItems, minItems + ITEMS_MORE));
-  return Array.from({ length }, () => valueFor(schema.items, name, options));
+  const items = Array.from({ length }, () => valueFor(schema.items, name, options));
+  // Without a value that fits an item, the list is empty.
+  return items.filter((item) => item !== undefined);
 }
