@@ -222,7 +222,10 @@ async function forgetPage(
     const record = records.get(one.number);
     if (record === undefined) continue;
     const { startMs, previousStartMs } = record;
-    const [spent, previousSpent] = [spentIn(one, startMs), spentIn(one, previousStartMs)];
+    const spent = spentIn(one, startMs);
+    // Postgres may have deleted this span already (D-986), and then no call needs its spending.
+    const isGone = previousStartMs < now() - SPANS_KEPT_MS;
+    const previousSpent = isGone ? record.previousSpent : spentIn(one, previousStartMs);
     const budget = { number: one.number, accountId, startMs, spent, previousSpent };
     (isOver(one, record, nowMs) ? over : lasting).push(budget);
   }

@@ -121,10 +121,8 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const readNow = () => pendingWork.nowMs();
-  // The earlier of both clocks counts: a clock that jumped ahead must not delete data that cannot
-  // be restored, or notify anybody of an end that has not come.
   const readEarliest = async () => {
-    const nowMs = Math.min(now(), await readNow());
+    const nowMs = await pendingWork.earliestMs(now());
     return () => nowMs;
   };
   const retention: Omit<RetentionDeps, "now"> = {

@@ -15,6 +15,7 @@ import { openPayments } from "../src/payments/open-payments.ts";
 import { endGivenPlans } from "../src/payments/plans.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
+import { PendingWork } from "../src/store/accounts/pending-work.ts";
 import { countOpenDisputes, sumOwed } from "../src/store/audit/payment-audit.ts";
 import { AutoTopUps } from "../src/store/payments/auto-top-ups.ts";
 import {
@@ -108,7 +109,8 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
       "given-plans": givenPlans,
       "payment-completer": {
         everyMs: COMPLETE_EVERY_MS,
-        run: () => completePayments(completer),
+        run: async () =>
+          completePayments({ ...completer, payments: { ...payments, now: await earliest(parts) } }),
       },
       "payment-invoices": {
         everyMs: INVOICES_EVERY_MS,
@@ -132,15 +134,27 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
 }
 
 function givenPlansJob(parts: PaymentWorkerParts): ScheduledJob {
-  const { config, brand, log, accounts, database, random, now } = parts;
+  const { config, brand, log, accounts, database, random } = parts;
   const origin = config.console?.origin ?? null;
   const mailsTo = (account: string) => ({
     brand,
     billingUrl: origin === null ? null : accountPage(origin, account, "billing").href,
   });
   const topUps = { deps: { database, random } };
-  const deps = { topUps, actors: accounts, now, log, mailsTo };
-  return { everyMs: GIVEN_PLANS_EVERY_MS, run: () => endGivenPlans(deps) };
+  const deps = { topUps, actors: accounts, log, mailsTo };
+  return {
+    everyMs: GIVEN_PLANS_EVERY_MS,
+    run: async () => endGivenPlans({ ...deps, now: await earliest(parts) }),
+  };
+}
+
+/** The time of one run of a job that ends or renews plans. */
+async function earliest({
+  database,
+  now,
+}: Pick<PaymentWorkerParts, "database" | "now">): Promise<() => number> {
+  const nowMs = await new PendingWork(database).earliestMs(now());
+  return () => nowMs;
 }
 
 async function runJob(

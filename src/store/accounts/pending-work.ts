@@ -23,6 +23,14 @@ export class PendingWork {
     return Number(row?.ms);
   }
 
+  /**
+   * The earlier of this clock and that of Postgres. A clock that jumped ahead must not delete data
+   * that cannot be restored, charge a card, or notify anybody of an end that has not come.
+   */
+  async earliestMs(ownMs: number): Promise<number> {
+    return Math.min(ownMs, await this.nowMs());
+  }
+
   /** Accounts that still have expired free credit. */
   async withExpiredFreeCredit(now: Date): Promise<AccountRef[]> {
     await endSpentFreeCredit(this.database.sql, now);

@@ -21,7 +21,10 @@ interface AuditedLedger {
   readonly nowMs: number;
 }
 
-/** The rows of spans that ended long ago may be deleted already, and are right while they stay. */
+/**
+ * Of spans that ended long ago, rows may be deleted already, and entries that came late may have
+ * made a row again with a part of the spending: such a row may have less than was charged.
+ */
 export async function readBudgetMismatch(
   tx: Queries,
   account: number,
@@ -40,7 +43,8 @@ export async function readBudgetMismatch(
       coalesce(kept.spent, 0)::text AS found
     FROM charged FULL JOIN kept USING (budget, start)
     WHERE coalesce(charged.spent, 0) <> coalesce(kept.spent, 0)
-      AND (kept.spent IS NOT NULL OR start = 0 OR start >= ${since}::bigint)
+      AND (start = 0 OR start >= ${since}::bigint
+        OR coalesce(kept.spent, 0) > coalesce(charged.spent, 0))
     ORDER BY budget, start LIMIT 1`);
   if (row === undefined) return null;
   const { budget, start, charged, found } = row;

@@ -12,18 +12,18 @@ type Holder = Pick<AccountRow, "number" | "plan">;
 
 /**
  * True for an application account on the Free plan, or with this plan by a voucher, without a
- * charge under way. Nobody loses a plan that was paid for or that an operator set. The caller holds
- * the lock of the account's row.
+ * charge under way. Nobody loses a plan that was paid for or that an operator set, nor one whose
+ * refund may still fail. The caller holds the lock of the account's row.
  */
 export async function mayBeGiven(
   tx: Transaction,
   { number, plan: present }: Holder,
-  { plan }: GivenMonths,
+  { plan, now }: Pick<GivenMonths, "plan"> & { readonly now: Date },
 ): Promise<boolean> {
   if ((await openCharge(tx, number)) !== null) return false;
-  if (present === "free") return true;
-  const given = await readGiven(tx, number);
-  return given?.plan === plan;
+  if (present !== "free") return (await readGiven(tx, number))?.plan === plan;
+  const subscription = await readSubscription(tx, number);
+  return subscription?.endReason !== "reversed" || subscription.paidUntil <= now;
 }
 
 /**

@@ -275,7 +275,7 @@ async function refusalOf(
     return "lots";
   }
   const given = givenBy(voucher);
-  if (given !== null && !(await mayBeGiven(tx, holder, given))) return "plan";
+  if (given !== null && !(await mayBeGiven(tx, holder, { ...given, now }))) return "plan";
   if (!voucher.oncePerPerson || marksFor === null) return null;
   const grant = await takeGrant(tx, marksFor(batch), { account: holder.number, now });
   if (grant === "granted") return null;

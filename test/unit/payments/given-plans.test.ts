@@ -189,6 +189,17 @@ test("a higher plan, ordered meanwhile, costs its whole month and takes the plac
   expect(await stateOf(lab, account)).toMatchObject({ plan: "free" });
 });
 
+test("a plan whose whole refund may still fail is not lost by a voucher", async () => {
+  const account = await holder();
+  const { topUp } = await buy(account, "max");
+  await refundTopUp(lab.payments, topUp?.id ?? "", { amount: null, reference: "regret" });
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({ plan: "free" });
+  await expect(redeemed(account, "starter")).rejects.toThrow("on the Free plan");
+  await pass(lab, await paidUntil(lab, account));
+  expect(await redeemed(account, "starter")).toMatchObject({ plan: "starter" });
+});
+
 test("the months end without a payment provider, and two workers end them once", async () => {
   const account = await holder();
   const { planUntil } = await redeemed(account, "max");

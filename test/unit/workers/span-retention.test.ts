@@ -14,7 +14,7 @@ import { openWorld } from "../../support/stores/world.ts";
 const NOW = Date.now();
 const clock = new TestClock(new Date(NOW - 2 * SPANS_KEPT_MS).toISOString());
 const world = await shared(openWorld(clock.options));
-const { account, set, spend, verdict } = endUserLab(world, clock);
+const { account, set, spend, verdict, forget, kept } = endUserLab(world, clock);
 const { database } = world;
 
 const remove = () => deleteOldSpans({ database, now: () => clock.ms });
@@ -54,6 +54,25 @@ test("spans go 100 days after their begins, but those of all time, and audits ag
   expect(await foundAtOnce(world, mine)).toContain("budget_spend of budget");
 });
 
+test("counts are forgotten after their span, though the span before is gone already", async () => {
+  clock.ms = NOW - 2 * SPANS_KEPT_MS;
+  const mine = await account();
+  await set(mine, "week", "3");
+  await spend(mine, "1");
+  await world.flush();
+  // Just before the deletion, Redis learns of both spans.
+  clock.ms += SPANS_KEPT_MS - 7 * DAY_MS;
+  await spend(mine, "1");
+  await world.flush();
+  clock.ms += 15 * DAY_MS;
+  await remove();
+  expect(await startsOf(mine)).toHaveLength(1);
+  expect(await kept(mine)).toBe(1);
+  await forget();
+  expect(await kept(mine)).toBe(0);
+  expect(await foundAtOnce(world, mine)).toBe("");
+});
+
 test("a row that is gone before its time is found, and so is one that is wrong", async () => {
   clock.ms = NOW;
   const mine = await account();
@@ -65,7 +84,7 @@ test("a row that is gone before its time is found, and so is one that is wrong",
     DELETE FROM budget_spend WHERE account = ${mine.row.number} RETURNING *`;
   expect(rows).toHaveLength(1);
   expect(await foundAtOnce(world, mine)).toContain("budget_spend of budget");
-  // An old row may be gone, but one that is there must be right.
+  // An old row may be gone or have a part of what was charged, but never more.
   await database.sql`INSERT INTO budget_spend ${database.sql(rows)}`;
   await database.sql`INSERT INTO budget_spend (account, budget, start, spent)
     VALUES (${mine.row.number}, 7, 5, 9)`;
