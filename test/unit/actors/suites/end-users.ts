@@ -2,6 +2,7 @@
 // the ends of spans and a rebuild.
 
 import { describe, expect, test } from "bun:test";
+import { eventually } from "../../../support/eventually.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import { createTestKey } from "../../../support/stores/accounts.ts";
 import { ADA, BOB, endUserLab } from "../../../support/stores/end-user-lab.ts";
@@ -250,7 +251,14 @@ export const endUserSuite = (open: WorldFactory): void =>
       expect(await replaced(["another secret", WORLD_PEPPER], "1.1")).toBe(
         "end_user_budget_exceeded",
       );
-      // The rows of the end user have moved to the digest of the new secret.
+      // The rows of the end user move to the digest of the new secret beside the call.
+      const [digest] = named(mine, ADA, ["another secret"]).digests;
+      await eventually("the rows have the new digest", async () => {
+        const [row] = await world.database.sql`
+          SELECT (SELECT count(*) FROM end_user_budgets WHERE end_user = ${digest})
+            + (SELECT count(*) FROM end_user_counts WHERE end_user = ${digest}) AS moved`;
+        return Number(row?.moved) === 2;
+      });
       expect(await replaced(["another secret"], "1.1")).toBe("end_user_budget_exceeded");
       expect(await replaced(["another secret"], "1")).toBe("admitted");
       await expectSound(world, mine);
