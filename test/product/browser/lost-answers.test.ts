@@ -223,10 +223,12 @@ describe.skipIf(!canRun)("data that cannot be loaded", () => {
   });
 });
 
-/** The address of each page that a window has loaded. */
+/** The address of each page that a window has begun to load. */
 function loadsOf({ page }: Visitor): string[] {
   const loads: string[] = [];
-  page.on("domcontentloaded", () => loads.push(page.url()));
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) loads.push(request.url());
+  });
   return loads;
 }
 
@@ -238,7 +240,7 @@ describe.skipIf(!canRun)("a page of another release than the server of its files
     await using bob = await stage.visitor();
     const loads = loadsOf(bob);
     await bob.page.route(files, (route) =>
-      loads.length < 2 ? route.fulfill(missing) : route.continue(),
+      loads.length < 3 ? route.fulfill(missing) : route.continue(),
     );
     await bob.go("sign-in");
     await bob.button("Sign in").first().waitFor();
