@@ -25,8 +25,11 @@ import { CHECKS, type CheckResult, type ClientRow } from "./table.ts";
 
 /** A client that hangs is ended, and its unreported checks count as failed. */
 const CLIENT_MS_MAX = 240_000;
-/** A person waits no longer for the words of a refusal, the client's own retries included. */
-const REFUSAL_MS_MAX = 10_000;
+/**
+ * The words of a refusal may take this much longer than the slowest reply, the client's own retries
+ * included: a person waits no longer, and a busy machine delays both.
+ */
+const REFUSAL_MS_MORE = 10_000;
 const REFUSALS: ReadonlySet<string> = new Set(["401", "402", "404"]);
 /** LangChain's suite uses them in turn: a key of an application has 60 requests a minute. */
 const SUITE_ACCOUNTS = 4;
@@ -235,10 +238,7 @@ class ClientRun {
     const command =
       client.file === "" ? [program] : [program, join(folder, client.file)].concat(argument);
     const { out, problems } = await this.#start(command, await this.#environment(accounts));
-    const reported = out
-      .split("\n")
-      .flatMap((line) => reportIn(line))
-      .map(inTime);
+    const reported = inTime(out.split("\n").flatMap((line) => reportIn(line)));
     const nothing = `${client.name} on ${surface} reported nothing:\n${out}${problems}`;
     const results =
       reported.length > 0 ? reported : [{ check: "chat", ok: false, detail: nothing }];
@@ -338,11 +338,15 @@ class ClientRun {
   }
 }
 
-/** A refusal that comes late is a failure: its reader has gone. */
-function inTime(result: CheckResult): CheckResult {
-  const { check, ms = 0 } = result;
-  if (!REFUSALS.has(check) || ms <= REFUSAL_MS_MAX) return result;
-  return { ...result, ok: false, detail: `It was seen only after ${seconds(ms)}` };
+/** The results, of which a refusal that comes late is a failure: its reader has gone. */
+function inTime(results: readonly CheckResult[]): CheckResult[] {
+  const replies = results.filter(({ check }) => !REFUSALS.has(check));
+  const msMax = REFUSAL_MS_MORE + Math.max(0, ...replies.map(({ ms = 0 }) => ms));
+  return results.map((result) => {
+    const { check, ms = 0 } = result;
+    if (!REFUSALS.has(check) || ms <= msMax) return result;
+    return { ...result, ok: false, detail: `It was seen only after ${seconds(ms)}` };
+  });
 }
 
 /** The charges of these accounts in the ledger. */
