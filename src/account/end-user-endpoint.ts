@@ -5,18 +5,14 @@ import { endUserUses } from "../accounts/end-users.ts";
 import { withoutCost } from "../calls/account.ts";
 import { END_USER_SPANS } from "../core/access/budgets.ts";
 import { EndUser } from "../core/access/end-users.ts";
-import type { Surface } from "../core/access/services.ts";
-import { toJsonNumber, ZERO } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { END_USER_HEADER, END_USER_PARAMETER, endUserIn } from "../http/body/end-user.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { Endpoint } from "../http/endpoint-info.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { named, nullable, oneOf, Type, text } from "../http/schema.ts";
-import { accountNumber } from "../store/accounts/account-number.ts";
-import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
+import { atBothSurfaces, freeSvc } from "./both-surfaces.ts";
 import { BUDGET_USE_FIELDS, budgetUseJson } from "./budget-json.ts";
-import type { RunsDeps } from "./run-endpoint.ts";
+import { accountOf, type RunsDeps } from "./run-endpoint.ts";
 
 const Reply = named("EndUser", {
   object: Type.Literal("end_user"),
@@ -56,17 +52,12 @@ const EXAMPLE = {
   svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
 };
 
-/** Shows the end users of the accounts of a surface. */
-function endUserAt(surface: Surface, path: string): Endpoint<RunsDeps> {
-  return endpoint({
+/** Shows an end user of the key's account. */
+const endpoints = atBothSurfaces<RunsDeps>("/v1/end-user", (terms) =>
+  endpoint({
     id: "getEndUser",
-    surface,
+    ...terms,
     method: "GET",
-    path,
-    errorForm: errorFormAt(path),
-    service: null,
-    access: "key",
-    isBilled: false,
     summary: "Show the budgets of an end user of your application",
     description: `The figures are those of this moment. An end user that no call has named has spent
 nothing. Costs nothing and counts as a request.`,
@@ -89,25 +80,21 @@ nothing. Costs nothing and counts as a request.`,
       withoutCost(deps.calls, call, {
         service: "account",
         answer: async () => {
-          const { accountId: id, bucket, keyId: key } = call.identity;
-          const account = { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
-          return await endUserUses(deps.runs, account, { endUser: asked, key });
+          const account = await accountOf({ deps, call });
+          return await endUserUses(deps.runs, account, {
+            endUser: asked,
+            key: call.identity.keyId,
+          });
         },
       }),
     answer: ({ call }, asked, uses) => {
       const budgets = uses.map((use) => {
         return { is_own: use.isOwn, key: use.key, ...budgetUseJson(use) };
       });
-      const svc = { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) };
       const [id] = asked.digests;
-      return { json: JSON.stringify({ object: "end_user", id, budgets, svc }) };
+      return { json: JSON.stringify({ object: "end_user", id, budgets, svc: freeSvc(call) }) };
     },
-  });
-}
+  }),
+);
 
-export const applicationEndUser = endUserAt("application", "/api/v1/end-user");
-
-export const endUser = forBothSurfaces({
-  gateway: endUserAt("gateway", "/v1/end-user"),
-  application: endUserAt("application", "/v1/end-user"),
-});
+export const { gateway: endUser, application: applicationEndUser } = endpoints;

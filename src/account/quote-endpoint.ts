@@ -9,12 +9,12 @@ import { CHAT, RESPONSES, VECTORS } from "../core/access/limits.ts";
 import { SERVICE_NAMES, SERVICES, type Surface } from "../core/access/services.ts";
 import { HOUR_MS } from "../core/durations.ts";
 import { ApiError, type ErrorCode } from "../core/errors.ts";
-import { add, min, toJsonNumber, ZERO } from "../core/money/money.ts";
+import { add, min, toJsonNumber } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { Endpoint, Method } from "../http/endpoint-info.ts";
+import type { Method } from "../http/endpoint-info.ts";
 import { type CallApi, innerRequest, searchParamsOf, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
@@ -22,7 +22,7 @@ import type { Checked } from "../http/schema.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { ChatAdmission } from "../services/chat/chat-admission.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
-import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
+import { atBothSurfaces, freeSvc } from "./both-surfaces.ts";
 import { unitPrices } from "./quote-lines.ts";
 import { QUOTE_EXAMPLES, Quote, QuoteBody } from "./quote-schema.ts";
 
@@ -66,17 +66,13 @@ const ERRORS_OF = {
   application: ["messages_required", "model_not_found", SERVICES.chat.unavailable],
 } as const satisfies Record<Surface, readonly ErrorCode[]>;
 
-/** The quotes of the calls of a surface. */
-function quoteOf(surface: Surface, path: string): Endpoint<QuoteDeps> {
-  return endpoint({
+/** Quotes a call of the surface. */
+const endpoints = atBothSurfaces<QuoteDeps>("/v1/quote", ({ surface, ...terms }) =>
+  endpoint({
     id: "quoteCall",
     surface,
+    ...terms,
     method: "POST",
-    path,
-    errorForm: errorFormAt(path),
-    service: null,
-    access: "key",
-    isBilled: false,
     summary: "Quote a call without making it",
     description: `Takes the path and the body of any call that costs money, and answers the hold
 that it would take, its likely cost, its unit prices, and whether it would be admitted now. Nothing
@@ -110,16 +106,10 @@ nothing: the next call is decided by the balance and the limits of its own momen
         },
       }),
     answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
-  });
-}
+  }),
+);
 
-/** Quotes of the Application API. */
-export const applicationQuote = quoteOf("application", "/api/v1/quote");
-
-export const quote = forBothSurfaces({
-  gateway: quoteOf("gateway", "/v1/quote"),
-  application: quoteOf("application", "/v1/quote"),
-});
+export const { gateway: quote, application: applicationQuote } = endpoints;
 
 function quotedRequest(
   { deps, request }: Pick<Context, "deps" | "request">,
@@ -179,7 +169,7 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
     spendable_usd: toJsonNumber(decision.spendable),
     max_tokens_affordable: chat?.affordable ?? null,
     valid_until: new Date(now - (now % HOUR_MS) + HOUR_MS).toISOString(),
-    svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
+    svc: freeSvc(call),
   };
 }
 

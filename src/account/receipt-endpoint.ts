@@ -1,16 +1,13 @@
 // Serves GET /v1/receipts/{id}: the signed receipt of a call that this key has made.
 
 import { withoutCost } from "../calls/account.ts";
-import type { Surface } from "../core/access/services.ts";
-import { toJsonNumber, ZERO } from "../core/money/money.ts";
 import { type EndpointContext, endpoint, plainEndpoint } from "../http/endpoint.ts";
-import type { Endpoint } from "../http/endpoint-info.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { anyObject, named, nullable, Type, text, whole } from "../http/schema.ts";
 import { JWS_SAMPLE } from "../readings/signed/issued-receipt.ts";
 import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
-import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
+import { atBothSurfaces, freeSvc } from "./both-surfaces.ts";
 
 export interface ReceiptsDeps extends FrameDeps {
   readonly receipts: Pick<SignedReceipts, "of" | "keys" | "signStatement">;
@@ -32,17 +29,12 @@ const Reply = named("Receipt", {
   svc: PlainCost,
 });
 
-/** The receipts of the calls of a surface. */
-function receiptOf(surface: Surface, path: string): Endpoint<ReceiptsDeps> {
-  return endpoint({
+/** Shows a receipt of the key's own calls. */
+const endpoints = atBothSurfaces<ReceiptsDeps>("/v1/receipts/{id}", (terms) =>
+  endpoint({
     id: "getReceipt",
-    surface,
+    ...terms,
     method: "GET",
-    path,
-    errorForm: errorFormAt(path),
-    service: null,
-    access: "key",
-    isBilled: false,
     summary: "Show the signed receipt of a call",
     description: `A key reads the receipts of its own calls. A receipt is issued when its call is
 final, some seconds after the reply, and has the same bytes from then on. If a call is corrected
@@ -91,18 +83,13 @@ nothing and counts as a request.`,
         corrects: claims.receipt.corrects,
         jws,
         claims,
-        svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
+        svc: freeSvc(call),
       }),
     }),
-  });
-}
+  }),
+);
 
-export const applicationReceipt = receiptOf("application", "/api/v1/receipts/{id}");
-
-export const receipt = forBothSurfaces({
-  gateway: receiptOf("gateway", "/v1/receipts/{id}"),
-  application: receiptOf("application", "/v1/receipts/{id}"),
-});
+export const { gateway: receipt, application: applicationReceipt } = endpoints;
 
 /** For whoever verifies receipts; no key is needed. */
 export const receiptKeys = plainEndpoint({

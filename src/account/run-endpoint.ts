@@ -3,20 +3,13 @@
 import { type ChangedRun, changeOwnRun, type RunDeps, readRunDetails } from "../accounts/runs.ts";
 import { withoutCost } from "../calls/account.ts";
 import { RUN_NAME, RUN_NAME_RULE, RUN_SECONDS, RUN_STATES } from "../core/access/runs.ts";
-import { type Surface, serviceOfScope } from "../core/access/services.ts";
+import { serviceOfScope } from "../core/access/services.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
-import {
-  type NanoUsd,
-  nano,
-  toJsonNumber,
-  WRITTEN_USD,
-  writtenUsd,
-  ZERO,
-} from "../core/money/money.ts";
+import { type NanoUsd, nano, toJsonNumber, WRITTEN_USD, writtenUsd } from "../core/money/money.ts";
 import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import type { Endpoint, ParameterInfo } from "../http/endpoint-info.ts";
+import type { ParameterInfo } from "../http/endpoint-info.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import {
@@ -32,7 +25,7 @@ import {
 } from "../http/schema.ts";
 import { accountNumber } from "../store/accounts/account-number.ts";
 import { RUN_SUMS_MAX, type RunSum } from "../store/usage/run-sums.ts";
-import { errorFormAt, forBothSurfaces } from "./both-surfaces.ts";
+import { atBothSurfaces, freeSvc } from "./both-surfaces.ts";
 import { time } from "./budget-json.ts";
 
 export interface RunsDeps extends FrameDeps {
@@ -41,7 +34,7 @@ export interface RunsDeps extends FrameDeps {
 
 type Context = EndpointContext<RunsDeps>;
 
-const [PATH, APPLICATION_PATH] = ["/v1/runs/{id}", "/api/v1/runs/{id}"] as const;
+const PATH = "/v1/runs/{id}";
 const BODY_BYTES_MAX = 1_024;
 
 const SUMS = {
@@ -108,17 +101,12 @@ const PARAMETERS: readonly ParameterInfo[] = [
 
 const ANY_KEY = `Any key of the account may ask. Costs nothing and counts as a request.`;
 
-/** Shows the runs of the accounts of a surface. */
-function runOf(surface: Surface, path: string): Endpoint<RunsDeps> {
-  return endpoint({
+/** Shows a run of the key's account. */
+const shown = atBothSurfaces<RunsDeps>(PATH, (terms) =>
+  endpoint({
     id: "getRun",
-    surface,
+    ...terms,
     method: "GET",
-    path,
-    errorForm: errorFormAt(path),
-    service: null,
-    access: "key",
-    isBilled: false,
     summary: "Show a run: its budget, and what its calls cost",
     description: `\`spent_usd\`, \`held_usd\` and \`left_usd\` are those of this moment. The sums by
 service, model and step come from the request log, some seconds later; of each the ${RUN_SUMS_MAX}
@@ -134,15 +122,10 @@ with the highest cost. ${ANY_KEY}`,
         answer: async () => await runJson(await accountOf(context), context),
       }),
     answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
-  });
-}
+  }),
+);
 
-export const applicationRun = runOf("application", APPLICATION_PATH);
-
-export const run = forBothSurfaces({
-  gateway: runOf("gateway", PATH),
-  application: runOf("application", PATH),
-});
+export const { gateway: run, application: applicationRun } = shown;
 
 const Change = Type.Object(
   {
@@ -167,17 +150,12 @@ const Change = Type.Object(
 );
 type Fields = Checked<typeof Change>;
 
-/** Changes the runs of the accounts of a surface. */
-function updateOf(surface: Surface, path: string): Endpoint<RunsDeps> {
-  return endpoint({
+/** Changes a run of the key's account. */
+const updated = atBothSurfaces<RunsDeps>(PATH, (terms) =>
+  endpoint({
     id: "updateRun",
-    surface,
+    ...terms,
     method: "POST",
-    path,
-    errorForm: errorFormAt(path),
-    service: null,
-    access: "key",
-    isBilled: false,
     summary: "Pause or resume a run, or give it another amount or more time",
     description: `What is missing stays as it is. The next call of every key counts by it; calls
 under way go on. A call that the run refused can then be sent again. ${ANY_KEY}`,
@@ -216,15 +194,10 @@ under way go on. A call that the run refused can then be sent again. ${ANY_KEY}`
         },
       }),
     answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
-  });
-}
+  }),
+);
 
-export const updateApplicationRun = updateOf("application", APPLICATION_PATH);
-
-export const updateRun = forBothSurfaces({
-  gateway: updateOf("gateway", PATH),
-  application: updateOf("application", PATH),
-});
+export const { gateway: updateRun, application: updateApplicationRun } = updated;
 
 function amountOf(text: string): NanoUsd {
   return writtenUsd(text, (rule) => {
@@ -244,7 +217,7 @@ async function changed(change: Promise<unknown>): Promise<void> {
 }
 
 /** The account of the key that asks. */
-async function accountOf({ deps, call }: Context) {
+export async function accountOf({ deps, call }: Pick<Context, "deps" | "call">) {
   const { accountId: id, bucket } = call.identity;
   return { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
 }
@@ -272,7 +245,7 @@ async function runJson(
       return { service: serviceOf(one), model: one.model, ...sumsJson(one) };
     }),
     steps: sums.steps.map((one) => ({ step: one.step, ...sumsJson(one) })),
-    svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
+    svc: freeSvc(call),
   };
 }
 
