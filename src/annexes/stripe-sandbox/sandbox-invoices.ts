@@ -138,7 +138,10 @@ export function addLines(desk: Desk, id: string, lines: readonly InvoiceLine[]):
   return desk.store.change(id, { ...sums, lines: itemsOf(desk, id, lines) });
 }
 
-/** Makes a draft final. Like Stripe, the sandbox then makes a payment, which nobody charges. */
+/**
+ * Makes a draft final. The sandbox then makes a payment intent, as Stripe does; such an intent is
+ * never charged.
+ */
 export function finalizeInvoice(desk: Desk, id: string): SandboxObject {
   const draft = withStatus(desk, id, "draft");
   const final = desk.store.change(id, {

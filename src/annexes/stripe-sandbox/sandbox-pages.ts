@@ -143,7 +143,8 @@ export function overviewPage({ store }: SandboxActions): string {
     .map(
       ({ id, amount_total }) => `<li><a href="/pay/${id}">Pay ${dollars(amount_total)}</a></li>`,
     );
-  // The list leaves out the payments that final invoices make by themselves: nobody paid them.
+  // The list leaves out canceled intents, which the sandbox made for final invoices: nobody paid
+  // these intents.
   const made = store.list("payment_intent").filter(({ status }) => status !== "canceled");
   const payments = made.map((intent) => paymentItem(store, intent));
   const cards = store

@@ -8,8 +8,8 @@ const KILL_AT = 10;
 
 export class KillCommand {
   /**
-   * Resolves with how the command ended. The promise never rejects: nobody may be waiting for it
-   * yet.
+   * The promise resolves with the outcome of the command. The promise never rejects, because the
+   * command may end before its caller waits for the promise.
    */
   #ran: Promise<StepOutcome> | null = null;
 

@@ -14,7 +14,7 @@ export const END_USER_RULE = `must be 1 to ${END_USER_CHARACTERS_MAX} printable 
 /** 128 bits in base64url. */
 const DIGEST_BYTES = 16;
 
-/** How earlier versions of Claude Code name an installation, an account and a session. */
+/** Ids of earlier versions of Claude Code: an installation, an account and a session. */
 const CLAUDE_CODE = /^(user_[0-9A-Za-z]+_account_[0-9A-Fa-f-]*)_session_[0-9A-Fa-f-]+$/;
 
 /**

@@ -1,4 +1,4 @@
-// What every page for visitors has of the brand: its mark, its colours, and its foot.
+// The parts of the brand on every page for visitors: the mark, the colours and the foot.
 
 import { type Html, html } from "../text/html.ts";
 import type { Brand } from "./brand.ts";

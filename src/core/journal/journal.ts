@@ -196,7 +196,7 @@ export function parseMetadata(text: string): CallMetadata {
 
 type NamedTexts = readonly (string | null)[];
 
-/** What a call names: empty, run and step, or run, step and end user. */
+/** The names in a call: none, run and step, or run, step and end user. */
 function namedBy({ run, step, endUser }: CallMetadata): NamedTexts {
   if (run === undefined && endUser === undefined) return [];
   const texts = [run ?? null, step ?? null];

@@ -52,7 +52,7 @@ export function defaulted<T>(kind: Kind<T>, fallback: T, about: string): Paramet
 
 const DECIMAL = /^-?\d{1,9}(?:\.\d{1,15})?$/;
 const WHOLE = /^-?\d{1,9}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a text may not have these
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a text with one is refused
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;

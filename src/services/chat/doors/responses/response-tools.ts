@@ -111,8 +111,8 @@ const HostedTool = named(
 
 const LISTED_KINDS = ["function", "custom", "namespace", ...HOSTED_TOOLS];
 /**
- * A kind of tool that nobody knew when this list was written: a new release of an agent must not
- * be shut out (D-845). Its static type is one literal, so that the other kinds can be told apart.
+ * Any kind of tool that the list does not have: a new release of an agent must not be shut out
+ * (D-845). The static type of the kind is one literal, so that the other kinds can be told apart.
  */
 const unlistedKind = Type.Unsafe<"unlisted">(
   shortText(64, { pattern: `^(?!(?:${LISTED_KINDS.join("|")})$)` }),

@@ -128,8 +128,8 @@ const END_USER_FIELD = "Names the end user whose budgets count the call; never f
 export const InputTokensBody = named("InputTokensRequest", COUNTED_FIELDS);
 
 /**
- * The body of `POST /v1/responses/compact`. OpenAI's names nobody; agents send what they name in
- * responses.
+ * The body of `POST /v1/responses/compact`. OpenAI's body has no field for the end user, but agents
+ * send the fields that they send for a response.
  */
 export const CompactBody = named("CompactRequest", {
   model: COUNTED_FIELDS.model,

@@ -8,7 +8,7 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 const ITEMS_MAX = 20_000;
 const POINTS_MAX = 100_000;
 const TEXT_MAX = 300;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a text may not have these
+// biome-ignore lint/suspicious/noControlCharactersInRegex: each becomes a space in a text
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
