@@ -218,7 +218,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   async view(keyId: string): Promise<AccountView> {
     const state = await this.state(keyId);
-    return this.#viewIn(state, { access: parseDocument(state.document), keyId });
+    return this.#viewIn(state, { access: this.#accessIn(state).document, keyId });
   }
 
   async viewFor(call: AskingCall): Promise<CallView> {

@@ -60,7 +60,7 @@ export class AccountEndUsers {
     const found = await this.#read(call);
     if (isQuote) return budgetsIn(found);
     if (found.some(({ isOld }) => isOld)) return await this.begin(call);
-    if (found.some(({ hasBegun, isFresh }) => hasBegun && !isFresh)) this.#refresh(call);
+    if (found.some(({ hasBegun, isFresh }) => hasBegun && !isFresh)) this.#refresh(call, found);
     return this.#remember(call, found);
   }
 
@@ -80,10 +80,10 @@ export class AccountEndUsers {
   }
 
   /** Notes that the end user was seen, beside its call. */
-  #refresh(call: EndUserCall): void {
+  #refresh({ endUser }: EndUserCall, found: readonly EndUserCount[]): void {
     const { touch } = this.#repository.endUsers;
     // The next look-up, an hour later, tries it again; what is old at last is waited for.
-    touch(this.#accountId, askedIn(call)).catch(() => {});
+    touch(endUser.digests[0], found).catch(() => {});
   }
 
   #remember(call: EndUserCall, found: readonly EndUserCount[]): readonly EndUserBudget[] {

@@ -24,7 +24,7 @@ import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { topUpCounter } from "./payments/top-up-metrics.ts";
 import { AwaitedReceipts } from "./readings/signed/awaited-receipts.ts";
-import { SignedReceipts } from "./readings/signed/signed-receipts.ts";
+import { issuerOf, SignedReceipts } from "./readings/signed/signed-receipts.ts";
 import type { ServerConfig } from "./settings/config.ts";
 import { runProcess } from "./settings/run-process.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
@@ -57,7 +57,7 @@ function recordsOf(
   { database, accounts: actors, receiptKey: key }: ApiStores,
   log: Log,
 ) {
-  const issuer = console?.origin ?? project.name;
+  const issuer = issuerOf(console?.origin);
   const receipts = new SignedReceipts({ database, clock, key, issuer });
   return {
     averageReply: (of: { readonly account: string; readonly model: string }) =>

@@ -247,22 +247,20 @@ function spentIn({ spans }: LoggedEndUser, startMs: number): NanoUsd {
   return spans.get(startMs) ?? ZERO;
 }
 
-export interface SpanRetentionDeps {
+export interface RetentionOfBudgetsDeps {
   readonly database: Database;
   readonly now: () => number;
 }
 
 /** Deletes what budgets spent in spans that ended long ago. Returns how many rows. */
-export async function deleteOldSpans({ database, now }: SpanRetentionDeps): Promise<number> {
+export async function deleteOldSpans({ database, now }: RetentionOfBudgetsDeps): Promise<number> {
   return await deleteSpans(database, new Date(now() - SPANS_KEPT_MS));
 }
 
-export interface EndUserRetentionDeps {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 /** Deletes the rows of end users that no call named for 90 days. Returns how many. */
-export async function deleteOldEndUsers({ database, now }: EndUserRetentionDeps): Promise<number> {
+export async function deleteOldEndUsers({
+  database,
+  now,
+}: RetentionOfBudgetsDeps): Promise<number> {
   return await deleteEndUsers(database, new Date(now() - ROWS_KEPT_MS));
 }

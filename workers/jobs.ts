@@ -121,10 +121,7 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const readNow = () => pendingWork.nowMs();
-  const readEarliest = async () => {
-    const nowMs = await pendingWork.earliestMs(now());
-    return () => nowMs;
-  };
+  const readEarliest = () => pendingWork.earliest(now);
   const retention: Omit<RetentionDeps, "now"> = {
     upkeep,
     rejected: new RejectedEntries(database),

@@ -104,13 +104,17 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
     log.warn({ job: job?.data, err: error }, "A payment's job failed; it will be tried again");
   });
   const completer = { payments, graceMs: GRACE_MS, log };
+  const pending = new PendingWork(database);
   return {
     jobs: {
       "given-plans": givenPlans,
       "payment-completer": {
         everyMs: COMPLETE_EVERY_MS,
         run: async () =>
-          completePayments({ ...completer, payments: { ...payments, now: await earliest(parts) } }),
+          completePayments({
+            ...completer,
+            payments: { ...payments, now: await pending.earliest(now) },
+          }),
       },
       "payment-invoices": {
         everyMs: INVOICES_EVERY_MS,
@@ -134,7 +138,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
 }
 
 function givenPlansJob(parts: PaymentWorkerParts): ScheduledJob {
-  const { config, brand, log, accounts, database, random } = parts;
+  const { config, brand, log, accounts, database, random, now } = parts;
   const origin = config.console?.origin ?? null;
   const mailsTo = (account: string) => ({
     brand,
@@ -142,19 +146,11 @@ function givenPlansJob(parts: PaymentWorkerParts): ScheduledJob {
   });
   const topUps = { deps: { database, random } };
   const deps = { topUps, actors: accounts, log, mailsTo };
+  const pending = new PendingWork(database);
   return {
     everyMs: GIVEN_PLANS_EVERY_MS,
-    run: async () => endGivenPlans({ ...deps, now: await earliest(parts) }),
+    run: async () => endGivenPlans({ ...deps, now: await pending.earliest(now) }),
   };
-}
-
-/** The time of one run of a job that ends or renews plans. */
-async function earliest({
-  database,
-  now,
-}: Pick<PaymentWorkerParts, "database" | "now">): Promise<() => number> {
-  const nowMs = await new PendingWork(database).earliestMs(now());
-  return () => nowMs;
 }
 
 async function runJob(

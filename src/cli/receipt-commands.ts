@@ -2,7 +2,6 @@
 // `farebox receipt verify` and `farebox statement verify`.
 
 import { readFile } from "node:fs/promises";
-import project from "../../package.json";
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
@@ -10,7 +9,7 @@ import { type PublicJwk, receiptKeyOf } from "../core/receipts/receipt-keys.ts";
 import { verifyStatement } from "../core/receipts/statement-jws.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
 import { issuedReceiptReply } from "../readings/signed/issued-receipt.ts";
-import { SignedReceipts } from "../readings/signed/signed-receipts.ts";
+import { issuerOf, SignedReceipts } from "../readings/signed/signed-receipts.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { readAsConsole } from "./list-command.ts";
 import type { Stores } from "./stores.ts";
@@ -131,7 +130,7 @@ const show: Command = {
 async function receiptsOf(stores: Stores): Promise<SignedReceipts> {
   const { database, administration, consoleOrigin, receiptSecrets } = stores;
   const key = receiptKeyOf(receiptSecrets[0]);
-  const issuer = consoleOrigin ?? project.name;
+  const issuer = issuerOf(consoleOrigin);
   const receipts = new SignedReceipts({ database, clock: administration, key, issuer });
   const { kid } = key.publicJwk;
   const isCurrent = (await receipts.keys()).some(

@@ -86,9 +86,12 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
 
 /** True for a given plan that is over, or that is lower than the ordered one. */
 function isReplaced(active: PlanSubscription, { plan, now }: CheckedOrder): boolean {
-  if (!isGiven(active)) return false;
-  const isOver = active.paidUntil <= now && active.nextPlan === "free";
-  return isOver || isHigherPlan(plan, active.plan);
+  return isGiven(active) && (isGivenOver(active, now) || isHigherPlan(plan, active.plan));
+}
+
+/** True for a given plan whose months are over, and after which nothing was ordered. */
+function isGivenOver(active: PlanSubscription, now: Date): boolean {
+  return isGiven(active) && active.paidUntil <= now && active.nextPlan === "free";
 }
 
 /**
@@ -212,14 +215,14 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
   return chargeStep(facts, { card, provider, now }, charge);
 }
 
-/** The step for a given plan whose months are over, and after which nothing was ordered. */
+/** The step that ends a given plan. */
 export function givenEndStep(
   facts: PlanFacts,
   { now, mails }: Pick<Renewal, "now"> & { readonly mails: EndMailTerms },
 ): PlanStep {
   const active = activeOf(facts);
-  if (active === null || !isGiven(active) || active.paidUntil > now) return NONE;
-  return active.nextPlan === "free" ? endStep(active, "voucher", mails) : NONE;
+  if (active === null || !isGivenOver(active, now)) return NONE;
+  return endStep(active, "voucher", mails);
 }
 
 /** The month after the paid one, prolonged by all months that have passed meanwhile. */

@@ -8,6 +8,7 @@ import { ApiError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { usd } from "../../core/money/money.ts";
 import { receiptKeyOf } from "../../core/receipts/receipt-keys.ts";
+import { issuerOf } from "../../readings/signed/signed-receipts.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { verifyCommand } from "../receipt-commands.ts";
 import type { Stores } from "../stores.ts";
@@ -57,7 +58,7 @@ const drill: Command = {
       const hasFailed = steps.some(({ verdict }) => verdict === "failed");
       const endMs = now();
       const claims: DrillClaims = {
-        iss: stores.consoleOrigin ?? project.name,
+        iss: issuerOf(stores.consoleOrigin),
         sub: account,
         iat: Math.floor(endMs / 1_000),
         drill: {

@@ -2,6 +2,7 @@
 // user is kept only as a keyed digest (D-947).
 
 import type { SecretList } from "../secrets.ts";
+import { isFullText, jsonOrNull, objectOrEmpty, textOrEmpty } from "../text/json.ts";
 import type { Budget } from "./budgets.ts";
 
 /** The most characters of an id in a header, and of one that gets budgets of its own. */
@@ -28,16 +29,13 @@ export function lastingId(id: string): string {
 
 /** The installation in an id of a later Claude Code, which is JSON, in the form of earlier ones. */
 function installationIn(id: string): string | null {
-  // JSON that begins with a brace is an object.
-  let named: Readonly<Record<string, unknown>>;
-  try {
-    named = JSON.parse(id);
-  } catch {
-    return null;
-  }
-  const { device_id: device, account_uuid: account, session_id: session } = named;
-  if (typeof session !== "string" || typeof device !== "string" || device === "") return null;
-  return `user_${device}_account_${typeof account === "string" ? account : ""}`;
+  const {
+    device_id: device,
+    account_uuid: account,
+    session_id: session,
+  } = objectOrEmpty(jsonOrNull(id));
+  if (typeof session !== "string" || !isFullText(device)) return null;
+  return `user_${device}_account_${textOrEmpty(account)}`;
 }
 
 /** An end user of an account. Neither printing nor serialising it shows the id. */

@@ -6,13 +6,13 @@ import type { BudgetRef } from "../access/budgets.ts";
 import {
   type FreeEnds,
   laterThan,
-  least,
   NO_FREE_ENDS,
   replacesAll,
   withCharge,
   withGrant,
   withReturn,
 } from "../money/free-lots.ts";
+import { min } from "../money/money.ts";
 import { monthBefore, monthOf } from "../money/months.ts";
 import { operationEffect } from "../money/operation-effect.ts";
 import { type AuditFinding, dollars } from "./audit-finding.ts";
@@ -157,9 +157,9 @@ export class LedgerReplay {
     const { kind, paidDelta, freeDelta, atMs } = entry;
     const taken = -(paidDelta + freeDelta);
     // While anything is owed nothing is available, so the balance is exactly the added amount.
-    if (kind !== "free_expired") this.#due = paidDelta > 0n ? least(paidDelta, this.owed) : 0n;
+    if (kind !== "free_expired") this.#due = paidDelta > 0n ? min(paidDelta, this.owed) : 0n;
     if (kind === "free_expired") {
-      if (atMs < this.freeEnds.lastMs) this.#lapsing -= least(taken, this.#lapsing);
+      if (atMs < this.freeEnds.lastMs) this.#lapsing -= min(taken, this.#lapsing);
       this.expired += taken;
     } else if (kind === "repayment") {
       this.repaid += taken;
@@ -301,7 +301,7 @@ export class LedgerReplay {
 
   #checkRepayment(entry: ReplayEntry): AuditFinding | null {
     const { seq, paidDelta, freeDelta } = entry;
-    const most = least(this.paid, this.owed);
+    const most = min(this.paid, this.owed);
     if (freeDelta !== 0n || paidDelta >= 0n || -paidDelta > most) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
       const expected = `a part of $0 to ${dollars(most)} of the paid balance`;
@@ -367,9 +367,9 @@ export class LedgerReplay {
     seq: number,
     { gone, later }: { readonly gone: bigint; readonly later: bigint },
   ): AuditFinding | null {
-    if (this.free - gone >= least(later, this.free)) return null;
+    if (this.free - gone >= min(later, this.free)) return null;
     return this.#wrong(seq, "the free credit that ends later", {
-      expected: `${dollars(least(later, this.free))} or more`,
+      expected: `${dollars(min(later, this.free))} or more`,
       found: dollars(this.free - gone),
     });
   }

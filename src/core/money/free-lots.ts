@@ -3,7 +3,7 @@
 // to calls which begin after that end. actors/lua/shared/free_credit.lua computes the same.
 
 import { DAY_MS } from "../durations.ts";
-import { type NanoUsd, nano, ZERO } from "./money.ts";
+import { min, type NanoUsd, nano, ZERO } from "./money.ts";
 
 /** An end of free credit that is not the last one. */
 export interface FreeEnd {
@@ -82,7 +82,7 @@ export function withGrant(ends: FreeEnds, grant: FreeGrant, before: BeforeGrant)
   }
   if (amount <= 0n) return ends;
   if (lastMs === 0) return { lastMs: grantMs, earlier: [] };
-  const most = least(owned, laterThan(ends, nowMs) ?? owned);
+  const most = min(owned, laterThan(ends, nowMs) ?? owned);
   const expiresMs = grantMs > 0 ? grantMs : lastMs;
   const known = knownEnds(ends, Math.min(nowMs, grant.createdAtMs), owned).map((end) => {
     if (end.atMs <= nowMs || end.later <= most) return end;
@@ -130,8 +130,8 @@ export function withReturn(ends: FreeEnds, admittedMs: number, returned: bigint)
   const earlier = ends.earlier.map((end) => {
     if (admittedMs >= end.atMs) return end;
     const isFromBefore = admittedMs < end.countedMs;
-    const back = isFromBefore ? returned : least(returned, end.lowered);
-    return { ...end, later: end.later + back, lowered: end.lowered - least(back, end.lowered) };
+    const back = isFromBefore ? returned : min(returned, end.lowered);
+    return { ...end, later: end.later + back, lowered: end.lowered - min(back, end.lowered) };
   });
   return { ...ends, earlier };
 }
@@ -142,7 +142,7 @@ export function withReturn(ends: FreeEnds, admittedMs: number, returned: bigint)
 export function laterThan({ earlier }: FreeEnds, timeMs: number): bigint | null {
   const over = earlier.filter(({ atMs }) => atMs <= timeMs).map(({ later }) => later);
   if (over.length === 0) return null;
-  const later = over.reduce(least);
+  const later = over.reduce(min);
   return later > 0n ? later : 0n;
 }
 
@@ -150,7 +150,7 @@ export function laterThan({ earlier }: FreeEnds, timeMs: number): bigint | null 
 export function usableFree(ends: FreeEnds, available: NanoUsd, nowMs: number): NanoUsd {
   if (ends.lastMs > 0 && nowMs >= ends.lastMs) return ZERO;
   const later = laterThan(ends, nowMs);
-  return later === null ? available : nano(least(available, later));
+  return later === null ? available : nano(min(available, later));
 }
 
 /**
@@ -174,9 +174,4 @@ export function freeLots(ends: FreeEnds, available: NanoUsd, nowMs: number): Fre
  */
 export function nextFreeEnd(ends: FreeEnds, available: NanoUsd, nowMs: number): number | null {
   return freeLots(ends, available, nowMs)[0]?.endsAtMs ?? (ends.lastMs || null);
-}
-
-/** The smaller of two amounts. */
-export function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -231,7 +231,7 @@ export function pricePerUnit(unit: PicoUsd): string {
 }
 
 /** The smaller of two amounts. */
-export function min(a: NanoUsd, b: NanoUsd): NanoUsd {
+export function min<Amount extends bigint>(a: Amount, b: Amount): Amount {
   return a < b ? a : b;
 }
 

@@ -1,5 +1,6 @@
 // Issues signed receipts of calls, from the log and the ledger (D-782).
 
+import project from "../../../package.json";
 import { serviceOfScope } from "../../core/access/services.ts";
 import type { Clock } from "../../core/clock.ts";
 import { HOUR_MS } from "../../core/durations.ts";
@@ -26,11 +27,16 @@ import { type CallBooking, findCall, type LoggedCall } from "../../store/usage/r
 const PENDING_MS = 49 * HOUR_MS;
 const RETRY_SECONDS = 2;
 
+/** The issuer of signed documents: the origin of the service, or the name of the program. */
+export function issuerOf(origin: string | null | undefined): string {
+  return origin ?? project.name;
+}
+
 export interface ReceiptDeps {
   readonly database: Database;
   readonly clock: Pick<Clock, "now">;
   readonly key: ReceiptKey;
-  /** The origin of the service, or its name. */
+  /** By `issuerOf`. */
   readonly issuer: string;
 }
 

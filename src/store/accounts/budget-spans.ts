@@ -2,6 +2,7 @@
 
 import { DAY_MS } from "../../core/durations.ts";
 import type { Database } from "../servers/database.ts";
+import { deleteInParts } from "../servers/delete-in-parts.ts";
 
 /**
  * The spending of a span is kept this long after the span's begin: far longer than the longest span
@@ -9,20 +10,17 @@ import type { Database } from "../servers/database.ts";
  */
 export const SPANS_KEPT_MS = 100 * DAY_MS;
 
-const DELETED_AT_ONCE = 1_000;
-
 /**
  * Deletes the spending of spans that began before a time; of budgets of all time, which have no
  * end, none. Returns how many rows.
  */
 export async function deleteSpans({ sql }: Database, before: Date): Promise<number> {
-  for (let deleted = 0; ; ) {
+  return await deleteInParts(async (most) => {
     // A row that a late charge changes meanwhile has moved, and is deleted by the next statement.
     const { count } = await sql`
       DELETE FROM budget_spend WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM budget_spend WHERE start > 0 AND start < ${before.getTime()}
-        LIMIT ${DELETED_AT_ONCE}))`;
-    deleted += count;
-    if (count < DELETED_AT_ONCE) return deleted;
-  }
+        LIMIT ${most}))`;
+    return count;
+  });
 }

@@ -7,6 +7,7 @@ import type { EndUser, EndUserBudget } from "../../core/access/end-users.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import { deleteInParts } from "../servers/delete-in-parts.ts";
 import type { Queries } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
@@ -59,21 +60,12 @@ export async function beginEndUsers(
     await lockAccount(tx, account);
     for (;;) {
       const present = await lookUp(tx, account, asked);
-      if (present.every(isUpToDate)) return present.map(countsOf);
+      const counts = present.map(countsOf);
+      if (counts.every(isUpToDate)) return counts;
       // A row that is deleted at this moment is not updated: then there is another turn.
       await begin(tx, present);
     }
   });
-}
-
-/** Notes that an end user was seen, and moves what has begun to its current digest. */
-export async function touchEndUser(
-  { db }: Database,
-  accountId: string,
-  asked: AskedEndUser,
-): Promise<void> {
-  const found = await lookUp(db, await accountNumber(db, accountId), [asked]);
-  for (const one of found) await bringUpToDate(db, one);
 }
 
 interface FoundEndUser<Default extends EndUserBudget = EndUserBudget> {
@@ -155,8 +147,8 @@ async function lookUp<Default extends EndUserBudget>(
   });
 }
 
-function isUpToDate(found: FoundEndUser): boolean {
-  return countsOf(found).every(({ hasBegun, isFresh }) => hasBegun && isFresh);
+function isUpToDate(counts: readonly EndUserCount[]): boolean {
+  return counts.every(({ hasBegun, isFresh }) => hasBegun && isFresh);
 }
 
 /** Adds what is missing, and brings up to date what has begun. */
@@ -165,24 +157,27 @@ async function begin(tx: Queries, present: readonly FoundEndUser[]): Promise<voi
     defaults.flatMap(({ number: budget }) => (counts.has(budget) ? [] : [{ budget, endUser }])),
   );
   if (missing.length > 0) await tx.insert(endUserCounts).values(missing).onConflictDoNothing();
-  for (const one of present) await bringUpToDate(tx, one);
+  for (const one of present) await bringUpToDate(tx, one.digest, countsOf(one));
 }
 
-/** Gives the rows of an end user its current digest, and the time at which it was seen. */
-async function bringUpToDate(
+/**
+ * Gives the rows of an end user that have begun its current digest, and the time at which it was
+ * seen.
+ */
+export async function bringUpToDate(
   tx: Queries,
-  { digest: endUser, own, defaults, counts }: FoundEndUser,
+  endUser: string,
+  counts: readonly EndUserCount[],
 ): Promise<void> {
-  for (const { budget, isCurrent } of own) {
-    if (isCurrent) continue;
-    const { number } = endUserBudgets;
-    await tx.update(endUserBudgets).set({ endUser }).where(eq(number, budget.number));
-  }
-  for (const { number: budget } of defaults) {
-    const count = counts.get(budget);
-    if (count === undefined || (count.isCurrent && count.isSeen)) continue;
-    const seen = { endUser, seenAt: sql`now()` };
-    await tx.update(endUserCounts).set(seen).where(eq(endUserCounts.number, count.number));
+  for (const { budget, from, hasBegun, isFresh } of counts) {
+    if (!hasBegun || isFresh) continue;
+    const { number } = budget;
+    if (from === null) {
+      await tx.update(endUserBudgets).set({ endUser }).where(eq(endUserBudgets.number, number));
+    } else {
+      const seen = { endUser, seenAt: sql`now()` };
+      await tx.update(endUserCounts).set(seen).where(eq(endUserCounts.number, number));
+    }
   }
 }
 
@@ -277,8 +272,6 @@ interface LoggedRow extends Record<string, unknown> {
   readonly spans: Record<string, string>;
 }
 
-const DELETED_AT_ONCE = 1_000;
-
 /**
  * Deletes the numbers of end users that no process looked up since a time: of budgets whose spans
  * were all over by then, or that were taken away by then. An end user that comes back has others.
@@ -287,20 +280,19 @@ const DELETED_AT_ONCE = 1_000;
 export async function deleteEndUsers({ db }: Database, before: Date): Promise<number> {
   const { number, budget, seenAt } = endUserCounts;
   const { span, removedAt } = endUserBudgets;
-  for (let deleted = 0; ; ) {
-    const isOver = sql`(${span} <> 'total' OR ${and(isNotNull(removedAt), lt(removedAt, before))})`;
+  const isOver = sql`(${span} <> 'total' OR ${and(isNotNull(removedAt), lt(removedAt, before))})`;
+  return await deleteInParts(async (most) => {
     const old = db
       .select({ number })
       .from(endUserCounts)
       .innerJoin(endUserBudgets, eq(endUserBudgets.number, budget))
       .where(and(lt(seenAt, before), isOver))
-      .limit(DELETED_AT_ONCE);
+      .limit(most);
     // The rule stands in both statements, because a process may look an end user up meanwhile.
     const rows = await db
       .delete(endUserCounts)
       .where(and(inArray(number, old), lt(seenAt, before)))
       .returning({ number });
-    deleted += rows.length;
-    if (rows.length < DELETED_AT_ONCE) return deleted;
-  }
+    return rows.length;
+  });
 }

@@ -24,11 +24,13 @@ export class PendingWork {
   }
 
   /**
-   * The earlier of this clock and that of Postgres. A clock that jumped ahead must not delete data
-   * that cannot be restored, charge a card, or notify anybody of an end that has not come.
+   * The time of one run of a job: the earlier of this clock and that of Postgres. A clock that
+   * jumped ahead must not delete data that cannot be restored, charge a card, or notify anybody of
+   * an end that has not come.
    */
-  async earliestMs(ownMs: number): Promise<number> {
-    return Math.min(ownMs, await this.nowMs());
+  async earliest(now: () => number): Promise<() => number> {
+    const nowMs = Math.min(now(), await this.nowMs());
+    return () => nowMs;
   }
 
   /** Accounts that still have expired free credit. */

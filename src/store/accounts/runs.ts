@@ -7,6 +7,7 @@ import { SECOND_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import { deleteInParts } from "../servers/delete-in-parts.ts";
 import type { Queries } from "../servers/transaction.ts";
 import { accounts, keys, runs } from "../tables/account-schema.ts";
 import { accountNumber, findAccountNumber } from "./account-number.ts";
@@ -243,24 +244,21 @@ export async function markForgotten(
   return marked.length > 0;
 }
 
-const DELETED_AT_ONCE = 1_000;
-
 /**
  * Deletes the runs that ended before a time and that Redis forgot. The charges of runs stay in
  * ledger and log. Returns how many.
  */
 export async function deleteEndedRuns({ db }: Database, before: Date): Promise<number> {
-  for (let deleted = 0; ; ) {
-    const isOld = and(lt(runs.endsAt, before), isNotNull(runs.forgottenAt));
-    const old = db.select({ number: runs.number }).from(runs).where(isOld).limit(DELETED_AT_ONCE);
+  const isOld = and(lt(runs.endsAt, before), isNotNull(runs.forgottenAt));
+  return await deleteInParts(async (most) => {
+    const old = db.select({ number: runs.number }).from(runs).where(isOld).limit(most);
     // The rule stands in both statements, because a run may get more time meanwhile.
     const rows = await db
       .delete(runs)
       .where(and(inArray(runs.number, old), isOld))
       .returning({ number: runs.number });
-    deleted += rows.length;
-    if (rows.length < DELETED_AT_ONCE) return deleted;
-  }
+    return rows.length;
+  });
 }
 
 /** A change, and the rows of its transaction. */

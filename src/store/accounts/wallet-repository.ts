@@ -18,7 +18,13 @@ import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
 import { accountNumber, findAccountNumber } from "./account-number.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
-import { type AskedEndUser, beginEndUsers, readEndUser, touchEndUser } from "./end-users.ts";
+import {
+  type AskedEndUser,
+  beginEndUsers,
+  bringUpToDate,
+  type EndUserCount,
+  readEndUser,
+} from "./end-users.ts";
 import { beginRun, hasOpenRunsMax, type NewRun, readRun } from "./runs.ts";
 import { readMarkers, type StoredMarker } from "./stored-markers.ts";
 
@@ -124,8 +130,8 @@ export class WalletRepository {
     },
     begin: (accountId: string, asked: readonly AskedEndUser[]) =>
       this.database.withTimeout(beginEndUsers(this.database, accountId, asked)),
-    touch: (accountId: string, asked: AskedEndUser) =>
-      this.database.withTimeout(touchEndUser(this.database, accountId, asked)),
+    touch: (digest: string, found: readonly EndUserCount[]) =>
+      this.database.withTimeout(bringUpToDate(this.database.db, digest, found)),
   };
 
   constructor(readonly database: Database) {
