@@ -3,7 +3,7 @@ import { type ModelPatterns, mayCallModel } from "../core/access/key-limits.ts";
 import { firstRow } from "../core/money/call-cost.ts";
 import { pricePerUnit } from "../core/money/money.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { named, Type, text, whole } from "../http/schema.ts";
+import { named, Type, text, wholeCount } from "../http/schema.ts";
 import type { ChatContext, ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
 import { isPaused } from "../services/chat/doors/completions/chat-request.ts";
 import {
@@ -42,9 +42,7 @@ const svc = Type.Union([
 const ApplicationModel = named("ApplicationModel", {
   ...modelHead,
   name: text({ description: "Display name" }),
-  context_length: whole(0, Number.MAX_SAFE_INTEGER, {
-    description: "Tokens of prompt and reply together",
-  }),
+  context_length: wholeCount("Tokens of prompt and reply together"),
   pricing: Type.Object({
     prompt: perToken("of the prompt; `-1` for `auto`: the price is the chosen model's"),
     completion: perToken("of the reply"),

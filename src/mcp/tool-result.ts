@@ -37,9 +37,12 @@ export async function toolReply(response: Response): Promise<ToolReply> {
   if (headers.get("content-type")?.startsWith("image/") === true) {
     return success(svcOf(headers), [await pictureOf(response)]);
   }
-  const body: unknown = await response.json();
+  const text = await response.text();
+  const body: unknown = JSON.parse(text);
   if (!response.ok) return refused(body as ErrorBody, headers);
-  const paid = Array.isArray(body) ? { results: body, ...svcOf(headers) } : (body as Paid);
+  // The text of the API has the digits of amounts as they are written there.
+  if (!Array.isArray(body)) return success(body as Paid, [{ type: "text", text }]);
+  const paid = { results: body, ...svcOf(headers) };
   return success(paid, [{ type: "text", text: JSON.stringify(paid) }]);
 }
 

@@ -12,6 +12,7 @@ import {
   text,
   usdAmount,
   whole,
+  wholeCount,
 } from "../../http/schema.ts";
 
 /** SPEC 4.6.1: the caller cannot choose the sender or the means of sending. */
@@ -73,7 +74,7 @@ export const MailAnswer = named("MailMessage", {
 export const MailStatusAnswer = named("MailStatus", {
   ...head,
   status: oneOf(["queued", "sent", "failed", "bounced"]),
-  created: whole(0, Number.MAX_SAFE_INTEGER, { description: "Unix time in seconds" }),
+  created: wholeCount("Unix time in seconds"),
   recipients: count("Distinct recipients"),
   accepted: count("Those that the mail server accepted"),
   domains: Type.Array(text(), { description: "The domains of the recipients" }),

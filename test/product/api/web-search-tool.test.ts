@@ -98,7 +98,9 @@ describe("a model that searches", () => {
       const cited = { type: "url_citation", start_index, end_index, url: PAGE };
       expect(message).toMatchObject({
         type: "message",
-        content: [{ text: CITED, annotations: [{ ...cited, title: "Fares & tickets" }] }],
+        content: [
+          { text: CITED, annotations: [{ ...cited, title: "Fares & tickets" }], logprobs: [] },
+        ],
       });
       expect(response.status).toBe("completed");
       expect(response.tools).toEqual([{ type: "web_search" }]);

@@ -13,7 +13,7 @@ import {
   type TSchema,
   Type,
   text,
-  whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 import { openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
@@ -29,7 +29,7 @@ import { TextCompletionFrames, textCompletionJson } from "./text-completion-json
 const HEAD = {
   id: text({ pattern: "^cmpl-[0-9A-Za-z]{22}$" }),
   object: Type.Literal("text_completion"),
-  created: whole(0, Number.MAX_SAFE_INTEGER, { description: "Unix time in seconds" }),
+  created: wholeCount("Unix time in seconds"),
   model: text({ description: "The model that answered" }),
 };
 

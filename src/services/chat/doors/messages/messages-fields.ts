@@ -4,7 +4,7 @@
 import type { Json } from "../../../../core/text/json.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
 import { isSealed } from "../sealed-extra.ts";
-import type { CountFields, MessagesFields, ToolFields } from "./messages-body.ts";
+import type { AssistantBlock, MessageFields, MessagesFields, ToolFields } from "./messages-body.ts";
 
 /**
  * The top-level fields. `set`: the protocol sends its own value (messages-form.ts). `refuse`: the
@@ -48,33 +48,29 @@ export function forwardedBody(fields: MessagesFields): Json {
   return body;
 }
 
-type Messages = CountFields["messages"];
-type Message = Messages[number];
-type Block = Exclude<Extract<Message, { role: "assistant" }>["content"], string>[number];
-
 /**
  * The messages without the thoughts that no provider signed: those of our own form (D-677), which
  * a conversation has after a change of model. Anthropic refuses them, and empty messages too.
  */
-function withoutUnsigned(messages: Messages): Messages {
+function withoutUnsigned(messages: readonly MessageFields[]): readonly MessageFields[] {
   // Most conversations have none.
   if (!messages.some(hasUnsigned)) return messages;
   return messages.flatMap((message) => {
     if (!hasUnsigned(message)) return [message];
     const content = blocksIn(message).filter((block) => !isUnsigned(block));
-    return content.length === 0 ? [] : [{ ...message, content } as Message];
+    return content.length === 0 ? [] : [{ ...message, content } as MessageFields];
   });
 }
 
-function blocksIn({ role, content }: Message): readonly Block[] {
+function blocksIn({ role, content }: MessageFields): readonly AssistantBlock[] {
   return role === "assistant" && typeof content !== "string" ? content : [];
 }
 
-function hasUnsigned(message: Message): boolean {
+function hasUnsigned(message: MessageFields): boolean {
   return blocksIn(message).some(isUnsigned);
 }
 
-function isUnsigned(block: Block): boolean {
+function isUnsigned(block: AssistantBlock): boolean {
   if (block.type === "thinking") return isAbsent(block.signature) || block.signature === "";
   return block.type === "redacted_thinking" && isSealed(block.data);
 }

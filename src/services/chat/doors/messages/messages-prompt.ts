@@ -77,10 +77,12 @@ function joinedText(parts: readonly ContentPart[]): string {
   return texts.join(BLOCK_BREAK);
 }
 
-type ResultContent = NonNullable<Extract<UserBlock, { type: "tool_result" }>["content"]>;
 type ShownBlock = Exclude<UserBlock, { type: "tool_result" }> | ResultBlock;
 
-function resultParts(content: ResultContent, param: string): readonly ContentPart[] {
+function resultParts(
+  content: string | readonly ResultBlock[],
+  param: string,
+): readonly ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [toText(content)];
   return content.flatMap((block, index) => blockParts(block, `${param}[${index}]`));
 }

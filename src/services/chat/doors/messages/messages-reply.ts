@@ -8,7 +8,7 @@ import {
   type TSchema,
   Type,
   text,
-  whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 
@@ -37,7 +37,7 @@ function messagesReplies<S extends TSchema>(svc: S) {
   const part = (description: string) => Type.Optional(anyObject({ description }));
   const event = named("MessageEvent", {
     type: text({ description: "Also the name of the event; `ping` and unknown ones mean nothing" }),
-    index: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER, { description: "Of the block" })),
+    index: Type.Optional(wholeCount("Of the block")),
     message: part("The message without its content, with the tokens of the prompt"),
     content_block: part("The block that begins"),
     delta: part("What came since the event before, or why the message ended"),
@@ -53,7 +53,5 @@ export const applicationMessages = messagesReplies(ApplicationCost);
 
 /** The reply of a count. */
 export const TokenCount = named("TokenCount", {
-  input_tokens: whole(0, Number.MAX_SAFE_INTEGER, {
-    description: "Counted by our tokenizer; a model's own may differ",
-  }),
+  input_tokens: wholeCount("Counted by our tokenizer; a model's own may differ"),
 });

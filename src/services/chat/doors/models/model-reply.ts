@@ -13,6 +13,7 @@ import {
   text,
   usdAmount,
   whole,
+  wholeCount,
 } from "../../../../http/schema.ts";
 import { MEDIA_KIND_NAMES } from "../../media/media-part.ts";
 import { GIVEN_KINDS } from "../../media/model-images.ts";
@@ -100,9 +101,9 @@ export const ModelDetails = named("ModelDetails", {
 export const modelHead = {
   id: text({ description: "What a request sends as `model`" }),
   object: Type.Literal("model"),
-  created: whole(0, Number.MAX_SAFE_INTEGER, {
-    description: "When the model came out, in Unix seconds; 0 where the operator does not say it",
-  }),
+  created: wholeCount(
+    "When the model came out, in Unix seconds; 0 where the operator does not say it",
+  ),
   owned_by: text(),
 };
 

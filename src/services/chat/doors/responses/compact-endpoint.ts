@@ -11,7 +11,7 @@ import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { endpoint } from "../../../../http/endpoint.ts";
 import { openAiError } from "../../../../http/respond.ts";
-import { anyObject, named, type TSchema, Type, text, whole } from "../../../../http/schema.ts";
+import { anyObject, named, type TSchema, Type, text, wholeCount } from "../../../../http/schema.ts";
 import { completeChat } from "../../chat.ts";
 import { modelsTaking } from "../../media/model-media.ts";
 import { AUTO_MODEL, type ChatCatalogue, type ModelEntry } from "../../models/catalogue.ts";
@@ -32,7 +32,7 @@ function compactionOf<Svc extends TSchema>(svc: Svc) {
   return named("Compaction", {
     id: text(),
     object: Type.Literal("response.compaction"),
-    created_at: whole(0, Number.MAX_SAFE_INTEGER, { description: "Unix time in seconds" }),
+    created_at: wholeCount("Unix time in seconds"),
     model: text({ description: "The model that answered" }),
     output: Type.Array(anyObject(), { description: "The items to send in place of the input" }),
     usage: Usage,

@@ -119,7 +119,7 @@ export function responseJson(
   const { body, choices } = reply;
   if (body !== undefined) {
     const output = Array.isArray(body.output) ? body.output : [];
-    const sealed = { ...body, output: sealedItems(meta, output.map(withLists)) };
+    const sealed = { ...body, output: sealedItems(meta, output) };
     return JSON.stringify({ ...passedResponse(meta, sealed), svc });
   }
   const output = new ResponseOutput(itemSuffix(meta), meta.tools);
@@ -165,23 +165,27 @@ export function responseSvc(meta: ResponseMeta, settlement: Settlement): Json {
 
 /** The response of a server of the same form, as its caller gets it. */
 export function passedResponse(meta: ResponseMeta, response: Json): Json {
-  const { served, fields } = meta;
   const head = responseHead(meta);
   // Strict clients refuse null in a field that has a default.
   const given = Object.entries(response).filter(
-    ([name, value]) => value !== null || !Object.hasOwn(head, name),
+    ([name, value]) => !CALLERS.has(name) && (value !== null || !Object.hasOwn(head, name)),
   );
-  const own = {
-    model: served.model.id,
-    ...callersOwn(fields),
-    // The server gets fewer tools, and the one for search as a function.
-    ...toolsEcho(fields),
-  };
-  return { ...head, ...Object.fromEntries(given), ...own };
+  return { ...head, ...Object.fromEntries(given) };
 }
 
+/**
+ * The fields of which the caller gets its own values: a server of the same form got other values
+ * or none.
+ */
+const CALLERS: ReadonlySet<string> = new Set([
+  "model",
+  ...Object.keys({ ...callersOwn({}), ...toolsEcho({}) }),
+]);
+
+/** The items of a whole response, as strict clients read them and later calls can name them. */
 export function sealedItems({ seal }: ResponseMeta, items: readonly Json[]): readonly Json[] {
-  return seal === null ? items : items.map((item) => seal.one(item));
+  const whole = items.map(withLists);
+  return seal === null ? whole : whole.map((item) => seal.one(item));
 }
 
 /** The fields that say that a reply has ended, and why. */

@@ -47,9 +47,9 @@ const FORWARDED = Object.entries(FIELDS).flatMap(([name, fate]) =>
 );
 
 /** The includes that are served here. */
-const INCLUDES: ReadonlySet<string> = new Set([
-  "reasoning.encrypted_content",
+export const INCLUDES: ReadonlySet<string> = new Set([
   "message.output_text.logprobs",
+  "reasoning.encrypted_content",
 ]);
 
 /** The body for a server of the same form, with the items that were referred to. */

@@ -9,7 +9,6 @@ import {
   type TSchema,
   Type,
   text,
-  whole,
   wholeCount,
 } from "../../../../http/schema.ts";
 import { LIMIT_BOUNDS } from "../../default-limit.ts";
@@ -134,7 +133,5 @@ export const applicationResponses = responsesReplies(
 /** The reply of a count. */
 export const InputTokens = named("InputTokens", {
   object: Type.Literal("response.input_tokens"),
-  input_tokens: whole(0, Number.MAX_SAFE_INTEGER, {
-    description: "Counted by our tokenizer; a model's own may differ",
-  }),
+  input_tokens: wholeCount("Counted by our tokenizer; a model's own may differ"),
 });

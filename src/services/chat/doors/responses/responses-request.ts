@@ -19,7 +19,7 @@ import {
   ResponsesBody,
   type ResponsesFields,
 } from "./responses-body.ts";
-import { forwardedBody, isEmptyImage, unservedIncludes } from "./responses-fields.ts";
+import { forwardedBody, INCLUDES, isEmptyImage, unservedIncludes } from "./responses-fields.ts";
 import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
 import { shownSearches } from "./search/shown-search.ts";
 import { type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
@@ -202,7 +202,7 @@ function lostFields(fields: ResponsesFields): readonly string[] {
     ...(isAbsent(reasoning?.summary) ? [] : ["reasoning.summary"]),
     ...(truncation === "auto" ? ["truncation"] : []),
     ...(isAbsent(alternatives) || alternatives === 0 ? [] : ["top_logprobs"]),
-    ...OWN_INCLUDES.filter((name) => include?.includes(name)).map((name) => `include: ${name}`),
+    ...[...INCLUDES].filter((name) => include?.includes(name)).map((name) => `include: ${name}`),
     ...(stream?.include_obfuscation === true ? ["stream_options.include_obfuscation"] : []),
   ];
 }
@@ -213,8 +213,6 @@ function lostThoughts(items: readonly PlacedItem[]): readonly string[] {
     item.type === "reasoning" && !!item.encrypted_content && !isSealed(item.encrypted_content);
   return items.some(isForeign) ? ["input[].encrypted_content"] : [];
 }
-
-const OWN_INCLUDES = ["message.output_text.logprobs", "reasoning.encrypted_content"];
 
 /** A shortened conversation can be read only by the provider that shortened it. */
 function onlyFields(items: readonly PlacedItem[]): readonly string[] {

@@ -8,7 +8,8 @@ import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import { Batches } from "../batches.ts";
 import { IdleTimeout } from "../idle-timeout.ts";
-import { tellsError } from "../openai/reply-error.ts";
+import { replyFailure } from "../openai/refuse-call.ts";
+import { readError, tellsError } from "../openai/reply-error.ts";
 import { streamBytesMax } from "../openai/streamed-reply.ts";
 import { choiceOf } from "../openai/whole-reply.ts";
 import type { Protocol, UpstreamCall } from "../protocol.ts";
@@ -54,8 +55,8 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
 
 /** Some packages take a body that has nothing but an error for an empty reply. */
 function throwIfError(body: unknown, call: UpstreamCall): void {
-  if (!isObject(body) || !tellsError(body.error)) return;
-  throw reportedIn({ data: body }, call);
+  const error = isObject(body) && tellsError(body.error) ? readError(body) : null;
+  if (error !== null) throw replyFailure(error, call);
 }
 
 /** The meaning of an error that a package throws. */

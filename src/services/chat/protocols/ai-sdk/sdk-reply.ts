@@ -11,7 +11,7 @@ import type {
 import type { ApiError } from "../../../../core/errors.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
-import { asServed, type RequestTier, TIER_FIELD, tierOf } from "../../request-tier.ts";
+import { type RequestTier, TIER_FIELD, tierOf } from "../../request-tier.ts";
 import { objectIn } from "../../usage/reply-usage.ts";
 import type { RefusedCall } from "../openai/caller-fault.ts";
 import { readFinish } from "../openai/finish-reason.ts";
@@ -44,7 +44,7 @@ interface OpenCall {
 export class SdkReply {
   readonly #form: SdkForm;
   readonly #refused: RefusedCall;
-  #tier: RequestTier;
+  readonly #askedTier: RequestTier;
   readonly #parts: ReplyParts;
   readonly #reader: ReplyReader;
   readonly #calls = new Map<string, OpenCall>();
@@ -63,7 +63,7 @@ export class SdkReply {
     this.#form = form;
     // An open stream keeps nothing else of the call.
     this.#refused = { provider, model, publicId };
-    this.#tier = tierOf(asServed(request, ignored));
+    this.#askedTier = tierOf(request);
     this.#parts = parts;
     this.#reader = new ReplyReader(parts);
     this.ignored = [...ignored];
@@ -161,8 +161,11 @@ export class SdkReply {
 
   #note(names: readonly string[]): void {
     for (const name of names) if (!this.ignored.includes(name)) this.ignored.push(name);
-    // The provider was never asked for a tier that the package left out.
-    if (this.ignored.includes(TIER_FIELD)) this.#tier = "standard";
+  }
+
+  /** The tier that the provider was asked for, which some packages leave out. */
+  get #tier(): RequestTier {
+    return this.ignored.includes(TIER_FIELD) ? "standard" : this.#askedTier;
   }
 
   #delta(delta: Json): ReadChunk {
@@ -240,7 +243,7 @@ const ENDS: Readonly<Partial<Record<LanguageModelV4FinishReason["unified"], stri
 };
 
 /** The end in OpenAI's words. Throws a RouteFailure if the provider named none. */
-export function finishReasonOf({ unified, raw }: LanguageModelV4FinishReason): string {
+function finishReasonOf({ unified, raw }: LanguageModelV4FinishReason): string {
   const end = ENDS[unified] ?? readFinish(raw);
   if (end === null || unified === "interrupted") {
     throw new RouteFailure("The stream ended before the reply did");

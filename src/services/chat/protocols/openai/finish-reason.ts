@@ -47,6 +47,11 @@ export function readFinish(value: unknown): ReplyEnd | "error" | null {
   return COMMON_WORDS.get(value) ?? readWord(value);
 }
 
+/** The end of a reply that named several: the first that cut the reply short stays. */
+export function firstCut<End extends string>(known: End | null, next: End | null): End | null {
+  return next !== null && (known ?? "stop") === "stop" ? next : known;
+}
+
 function readWord(value: unknown): ReplyEnd | "error" | null {
   const reason = isObject(value) ? (value.type ?? value.reason) : value;
   if (typeof reason !== "string") return null;

@@ -118,10 +118,16 @@ export function readError(value: unknown): ReplyError | null {
   return hasReply(body) ? null : readBareError(body);
 }
 
+/** The failure that a body or a chunk reports; null if it reports none. */
+export function reportedFailure(value: unknown): ReportedFailure | null {
+  const error = readError(value);
+  return error === null ? null : new ReportedFailure(error);
+}
+
 /** The failure in the data of an event that is an error by its name. */
 export function failureOfEvent(data: string | null): RouteFailure {
-  const error = data === null ? null : readError(jsonOrNull(data));
-  return error === null ? new RouteFailure("The stream has an error") : new ReportedFailure(error);
+  const failure = data === null ? null : reportedFailure(jsonOrNull(data));
+  return failure ?? new RouteFailure("The stream has an error");
 }
 
 /** The code of an error in brackets, for the operator's log; empty if it has none. */

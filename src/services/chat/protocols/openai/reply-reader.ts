@@ -6,7 +6,7 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
 import { type ReplyUsage, SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
 import type { ChatDelta, ChatUsage } from "../provider.ts";
-import { type ReplyEnd, readFinish } from "./finish-reason.ts";
+import { firstCut, type ReplyEnd, readFinish } from "./finish-reason.ts";
 import {
   hasReasoning,
   readContent,
@@ -14,7 +14,7 @@ import {
   readReasoning,
   readRefusal,
 } from "./message-text.ts";
-import { ReportedFailure, readError, tellsError } from "./reply-error.ts";
+import { reportedFailure, tellsError } from "./reply-error.ts";
 import { chargedUsage, type Delivered, readUsage } from "./reply-usage.ts";
 import { indexOf, ToolCallReader } from "./tool-calls.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
@@ -72,8 +72,8 @@ export class ReplyReader {
 
   /** Reads a chunk or a whole reply. Throws a RouteFailure if it is an error, or no object. */
   read(json: unknown): ReadChunk {
-    const error = readError(json);
-    if (error !== null) throw new ReportedFailure(error);
+    const failure = reportedFailure(json);
+    if (failure !== null) throw failure;
     if (!isObject(json)) throw new RouteFailure("The reply is not an object");
     const choice = this.#choiceOf(json.choices);
     const finish = choice === null ? null : this.#readFinish(choice);
@@ -134,11 +134,10 @@ export class ReplyReader {
   #readFinish({ finish_reason, error, delta }: Json): ReplyEnd | null {
     const finish = readFinish(finish_reason);
     const told = tellsError(error) ? error : isObject(delta) ? delta.error : null;
-    const reported = tellsError(told) ? readError({ error: told }) : null;
-    if (reported !== null) throw new ReportedFailure(reported);
+    const reported = tellsError(told) ? reportedFailure({ error: told }) : null;
+    if (reported !== null) throw reported;
     if (finish === "error") throw new RouteFailure("The reply ended with an error");
-    // Of several reasons, the first that cut the reply short stays.
-    if (finish !== null && (this.#finish ?? "stop") === "stop") this.#finish = finish;
+    this.#finish = firstCut(this.#finish, finish);
     return finish;
   }
 

@@ -13,7 +13,7 @@ import {
   type UpstreamRequest,
 } from "../../../../upstream/upstream-http.ts";
 import { reading, refuse } from "../openai/refuse-call.ts";
-import { ReportedFailure, readError } from "../openai/reply-error.ts";
+import { reportedFailure } from "../openai/reply-error.ts";
 import { streamBytesMax } from "../openai/streamed-reply.ts";
 import type { OwnProtocol, UpstreamCall } from "../protocol.ts";
 import type { ChatReply } from "../provider.ts";
@@ -60,12 +60,7 @@ function readReply<Last>(
 ): PassedReply & { readonly body: Json } {
   const reply = isObject(body) ? form.whole(body) : null;
   if (isObject(body) && reply !== null) return { ...reply, body };
-  throw failureIn(body) ?? new RouteFailure("The server sent something that is no reply");
-}
-
-function failureIn(body: unknown): ReportedFailure | null {
-  const error = readError(body);
-  return error === null ? null : new ReportedFailure(error);
+  throw reportedFailure(body) ?? new RouteFailure("The server sent something that is no reply");
 }
 
 interface SentRequest extends Pick<UpstreamRequest, "limit" | "signal"> {
@@ -91,6 +86,6 @@ function requestTo<Last>(
 }
 
 function refuseWhole(text: string): never {
-  const failure = failureIn(jsonOrNull(text));
+  const failure = reportedFailure(jsonOrNull(text));
   throw failure ?? new RouteFailure("The server answered with JSON instead of a stream");
 }

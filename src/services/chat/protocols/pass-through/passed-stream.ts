@@ -5,7 +5,8 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { brokenReply, tooLarge } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
 import type { ReplyUsage, SentCall } from "../../usage/reply-usage.ts";
-import { failureOfEvent, ReportedFailure, readError, tellsError } from "../openai/reply-error.ts";
+import { firstCut } from "../openai/finish-reason.ts";
+import { failureOfEvent, reportedFailure, tellsError } from "../openai/reply-error.ts";
 import { chargedUsage, type Delivered } from "../openai/reply-usage.ts";
 import { SseReader } from "../openai/sse-reader.ts";
 import type { ChatBatch, ChatDelta, ChatUsage, UsageFault } from "../provider.ts";
@@ -33,13 +34,16 @@ export class PassedStream<Last> implements ReplyStream {
   #finish: string | null = null;
   failure: RouteFailure | null = null;
   hasContent = false;
-  isFinished = false;
   isDone = false;
 
   constructor(form: PassThroughForm<Last>, options: PassedStreamOptions) {
     this.#form = form;
     this.#options = options;
     this.#last = form.usage.none;
+  }
+
+  get isFinished(): boolean {
+    return this.#finish !== null || this.isDone;
   }
 
   get isComplete(): boolean {
@@ -69,18 +73,17 @@ export class PassedStream<Last> implements ReplyStream {
     const event = this.isDone ? null : jsonOrNull(data);
     if (!isObject(event)) return;
     const { delta, begins, isThought, finish = null, isLast, isFailure } = this.#form.read(event);
-    if (isFailure === true || mayBeError(event)) throwIfError(event);
+    const failure = isFailure === true || mayBeError(event) ? reportedFailure(event) : null;
+    if (failure !== null) throw failure;
     if (isFailure === true) throw new RouteFailure("The reply ended with an error");
     this.#last = this.#form.usage.fold(this.#last, event);
-    // Of several reasons, the first that cut the reply short stays.
-    if (finish !== null && (this.#finish ?? "stop") === "stop") this.#finish = finish;
+    this.#finish = firstCut(this.#finish, finish);
     const finish_reason = isLast === true ? (this.#finish ?? "stop") : finish;
     const one = { index: 0, delta, finish_reason, event };
     deltas.push(begins === true ? { ...one, begins } : one);
     this.hasContent = true;
     this.#delivered.hasOutput ||= hasOutput(one);
     this.#delivered.hasThought ||= isThought === true;
-    this.isFinished ||= finish_reason !== null;
     this.isDone ||= isLast === true;
   }
 
@@ -94,11 +97,6 @@ export class PassedStream<Last> implements ReplyStream {
 /** True for an event that is no part of a reply in these forms, whose events have types. */
 function mayBeError({ type, error }: Json): boolean {
   return typeof type !== "string" || tellsError(error);
-}
-
-function throwIfError(event: Json): void {
-  const error = readError(event);
-  if (error !== null) throw new ReportedFailure(error);
 }
 
 /** The usage that a call is charged by; null if there is none, or if it contradicts itself. */
