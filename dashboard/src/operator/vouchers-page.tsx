@@ -11,7 +11,12 @@ import {
   VOUCHER_COLUMNS,
   voucherLink,
 } from "../../../src/core/access/voucher-codes.ts";
-import { PRICED_PLANS, type PricedPlan, planTitle } from "../../../src/core/money/plan-terms.ts";
+import {
+  GIVEN_MONTHS_MAX,
+  PRICED_PLANS,
+  type PricedPlan,
+  planTitle,
+} from "../../../src/core/money/plan-terms.ts";
 import type { VouchersReply } from "../../../src/readings/offers/vouchers.ts";
 import { csvOf, download } from "../csv.ts";
 import { countText } from "../numbers.ts";
@@ -188,7 +193,7 @@ function useGift(): Gift {
     return {
       ...fields,
       isPersonal: true,
-      isWhole: WHOLE.test(months.text),
+      isWhole: WHOLE.test(months.text) && Number(months.text) <= GIVEN_MONTHS_MAX,
       order: { plan, months: Number(months.text) },
       cells: ["", plan, months.text],
     };

@@ -1,5 +1,6 @@
 // Texts of the operators' console.
 
+import { GIVEN_MONTHS_MAX } from "../../../src/core/money/plan-terms.ts";
 import { acts } from "./operator-acts.ts";
 
 export const ot = {
@@ -188,7 +189,7 @@ export const ot = {
     gives: "What each code gives",
     credit: "credit",
     plan: (plan: string) => `the plan ${plan}`,
-    months: "Months of the plan, at most 36",
+    months: `Months of the plan, at most ${GIVEN_MONTHS_MAX}`,
     monthsOf: (months: string, plan: string) => `${plan}, months: ${months}`,
     tiers: (names: string) => `only ${names}`,
     batch: "Name of the batch",
