@@ -8,6 +8,9 @@ import { isObject, type Json, jsonOrNull } from "../../../../core/text/json.ts";
 
 /** The most bytes of an item in an id. Callers send each id again with every request. */
 export const SEALED_BYTES_MAX = 64 * 1024;
+/** The bytes in an id besides its items, at most. */
+const FRAME_BYTES_MAX = 64;
+export const ITEMS_BYTES_MAX = SEALED_BYTES_MAX - FRAME_BYTES_MAX;
 /** Stands after the kind of item in an id that carries its content. */
 const MARK = "sealed1-";
 const SEALED_ID = /^[a-z]{2,4}_sealed1-([\w-]+)$/;
@@ -22,6 +25,12 @@ export interface SealedItems {
   readonly isIndex: boolean;
 }
 
+/** The same with the JSON texts of the items, which fit into ITEMS_BYTES_MAX with a comma each. */
+interface ItemTexts {
+  readonly items: readonly string[];
+  readonly isIndex: boolean;
+}
+
 /** Makes and opens the ids of one installation. */
 export class ItemSeals {
   readonly #secrets: SecretList;
@@ -32,10 +41,9 @@ export class ItemSeals {
     this.#random = random;
   }
 
-  /** The id of an item, such as `msg_sealed1-…`; null if the content is too long. */
-  seal(account: string, kind: string, { items, isIndex }: SealedItems): string | null {
-    const text = Buffer.from(JSON.stringify({ items, isIndex }));
-    if (text.length > SEALED_BYTES_MAX) return null;
+  /** The id of an item, such as `msg_sealed1-…`. */
+  seal(account: string, kind: string, { items, isIndex }: ItemTexts): string {
+    const text = Buffer.from(`{"items":[${items.join()}],"isIndex":${isIndex}}`);
     const box = sealBytes(text, { key: keyOf(this.#secrets[0], account) }, this.#random);
     return `${kind}_${MARK}${box.toString("base64url")}`;
   }

@@ -1,7 +1,7 @@
 // Gives the items of a reply ids that carry their content (item-seals.ts).
 
 import { isObject, type Json } from "../../../../core/text/json.ts";
-import { type ItemSeals, SEALED_BYTES_MAX } from "./item-seals.ts";
+import { ITEMS_BYTES_MAX, type ItemSeals } from "./item-seals.ts";
 
 const IMAGE = "image_generation_call";
 
@@ -15,9 +15,6 @@ const KINDS: ReadonlyMap<unknown, string> = new Map([
   [IMAGE, "ig"],
   ["compaction", "cmp"],
 ]);
-
-/** The bytes in an id besides its items, at most. */
-const FRAME_BYTES_MAX = 64;
 
 /** The ids of the replies of one account. */
 export class SealReply {
@@ -35,8 +32,10 @@ export class SealReply {
     const kind = KINDS.get(item.type);
     const kept = kind === undefined ? null : keptOf(item);
     if (kind === undefined || kept === null) return item;
-    const id = this.#seals.seal(this.#account, kind, { items: [kept.item], isIndex: false });
-    return id === null ? item : { ...item, id };
+    return {
+      ...item,
+      id: this.#seals.seal(this.#account, kind, { items: [kept.json], isIndex: false }),
+    };
   }
 
   /**
@@ -45,42 +44,42 @@ export class SealReply {
    */
   indexes(items: readonly Json[]): readonly Json[] {
     const kept = items.flatMap((item) => (KINDS.has(item.type) ? (keptOf(item) ?? []) : []));
-    return packed(kept).flatMap((pack) => {
+    return packed(kept).map((pack) => {
       const id = this.#seals.seal(this.#account, "rs", { items: pack, isIndex: true });
-      return id === null ? [] : [{ id, type: "reasoning", summary: [] }];
+      return { id, type: "reasoning", summary: [] };
     });
   }
 }
 
 interface KeptItem {
-  readonly item: Json;
+  readonly json: string;
+  /** The bytes of the JSON and of the comma after it. */
   readonly bytes: number;
 }
 
 /** An item that an id can carry: an image that is too long is kept without its content (D-842). */
 function keptOf(item: Json): KeptItem | null {
   const { id, type } = item;
-  const short = type === IMAGE ? [{ id, type }] : [];
-  const sized = [item, ...short].map((one) => ({ item: one, bytes: bytesOf(one) }));
-  return sized.find(({ bytes }) => bytes + FRAME_BYTES_MAX <= SEALED_BYTES_MAX) ?? null;
+  return fitting(item) ?? (type === IMAGE ? fitting({ id, type }) : null);
 }
 
-/** The bytes of an item and of the comma after it. */
-function bytesOf(item: Json): number {
-  return Buffer.byteLength(JSON.stringify(item)) + 1;
+function fitting(item: Json): KeptItem | null {
+  const json = JSON.stringify(item);
+  const bytes = Buffer.byteLength(json) + 1;
+  return bytes <= ITEMS_BYTES_MAX ? { json, bytes } : null;
 }
 
-/** The items in order, as many in a row as fit into one id. */
-function packed(kept: readonly KeptItem[]): readonly (readonly Json[])[] {
-  const packs: Json[][] = [];
+/** The items in order, as JSON texts: as many in a row as fit into one id. */
+function packed(kept: readonly KeptItem[]): readonly (readonly string[])[] {
+  const packs: string[][] = [];
   let left = 0;
-  for (const { item, bytes } of kept) {
+  for (const { json, bytes } of kept) {
     const pack = packs.at(-1);
     if (pack === undefined || bytes > left) {
-      packs.push([item]);
-      left = SEALED_BYTES_MAX - FRAME_BYTES_MAX - bytes;
+      packs.push([json]);
+      left = ITEMS_BYTES_MAX - bytes;
     } else {
-      pack.push(item);
+      pack.push(json);
       left -= bytes;
     }
   }
