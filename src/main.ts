@@ -33,7 +33,7 @@ import { openProviders, type Providers } from "./start/providers.ts";
 import { RejectedEntries } from "./store/ledger/rejected-entries.ts";
 import { checkWrites } from "./store/servers/redis-check.ts";
 import { UntrustedProxies } from "./store/servers/untrusted-proxies.ts";
-import { averageReply } from "./store/usage/average-reply.ts";
+import { averageReply } from "./store/usage/recent-usage.ts";
 import { openFetch } from "./upstream/open-fetch.ts";
 
 const METRICS_PORT = 9464;

@@ -45,9 +45,6 @@ export interface ListFault {
   readonly problem: string;
 }
 
-/** The fields of a row whose prices are for tokens. */
-export type PartField = readonly [field: string, part: Part];
-
 /** A value of a list that is no price. */
 export class ListedPriceError extends Error {
   override readonly name = "ListedPriceError";

@@ -12,7 +12,6 @@ const AUDIT_CLAIM_MS = 300_000;
 type RunRow = Readonly<typeof auditRuns.$inferSelect>;
 
 export const AUDIT_STATES = auditRuns.state.enumValues;
-export type AuditState = RunRow["state"];
 
 /** A wish for an audit; `account` is the number of an account, null for all. */
 export type NewAuditRun = Pick<RunRow, "id" | "account" | "actor" | "createdAt">;

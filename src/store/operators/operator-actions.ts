@@ -12,8 +12,6 @@ import { operatorActions } from "../tables/operator-schema.ts";
 
 type ActionRow = Readonly<typeof operatorActions.$inferSelect>;
 
-export type ActionOutcome = ActionRow["outcome"];
-
 /** An order of an operator. The same id must mean the same. */
 export type OperatorAction = Pick<
   ActionRow,

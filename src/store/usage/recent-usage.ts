@@ -1,9 +1,11 @@
-// Reads the recent usage of an account: its days, and its latest errors.
+// Reads the recent usage of an account: its days, the usual length of replies, the latest errors.
 
 import type { Database } from "../servers/database.ts";
 
 /** Errors are looked for this far back. */
 const ERRORS_DAYS = 7;
+/** The days whose calls count for the usual length of replies. */
+const REPLIES_DAYS = 30;
 
 export interface UsageDay {
   readonly calls: number;
@@ -77,4 +79,20 @@ export async function readLastErrors(
     status: Number(row.status),
     code: String(row.code),
   }));
+}
+
+/**
+ * The mean of the output tokens of the account's answered calls of a model in the last days; null
+ * without such calls.
+ */
+export async function averageReply(
+  { sql }: Database,
+  { account, model }: { readonly account: string; readonly model: string },
+): Promise<number | null> {
+  const [row] = await sql`
+    SELECT ceil(sum(u.completion_tokens)::numeric / nullif(sum(u.calls), 0)) AS tokens
+    FROM usage_rollups u JOIN accounts a ON a.number = u.account
+    WHERE a.id = ${account} AND u.minutes = 1440 AND u.model = ${model} AND u.status = 'ok'
+      AND u.at > now() - ${REPLIES_DAYS} * interval '1 day'`;
+  return row?.tokens == null ? null : Number(row.tokens);
 }

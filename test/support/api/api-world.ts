@@ -26,8 +26,8 @@ import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import type { AccountChange } from "../../../src/store/accounts/accounts.ts";
 import { openMailStores } from "../../../src/store/mail/mail-stores.ts";
-import { averageReply } from "../../../src/store/usage/average-reply.ts";
 import { adoptReceiptKeys } from "../../../src/store/usage/receipts.ts";
+import { averageReply } from "../../../src/store/usage/recent-usage.ts";
 import { eventually } from "../eventually.ts";
 import { realClock } from "../fakes/fake-clock.ts";
 import { ScriptedChat } from "../fakes/scripted-chat.ts";
