@@ -328,7 +328,7 @@ export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
     held: money(next()),
     writtenOff: money(next()),
     overrun: money(next()),
-    kind: kindOf(kind),
+    kind: operationKindOf(kind),
     account,
     key,
     request,
@@ -358,7 +358,7 @@ export function operationIn(bytes: Buffer, accountId: string): number | null {
   return Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
-function kindOf(text: string): OperationKind | null {
+function operationKindOf(text: string): OperationKind | null {
   if (text === "") return null;
   const kind = OPERATION_KINDS.find((name) => name === text);
   if (kind === undefined) throw new UnknownRecord(`'${text}' is no kind of operation`);

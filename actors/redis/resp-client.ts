@@ -6,7 +6,7 @@ import type { Socket, TLSOptions } from "bun";
 import { isRedisSocket, parseRedisSocket } from "../../src/core/redis-socket.ts";
 import { FixedParts } from "./fixed-parts.ts";
 import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
-import type { Argument, Keys, Reply, ScriptClient, Waiting } from "./script-client.ts";
+import type { Argument, Keys, Reply, ReplyReceiver, ScriptClient } from "./script-client.ts";
 
 export type Command = (...parts: readonly Part[]) => Promise<Reply>;
 
@@ -38,7 +38,7 @@ interface Unsent {
   readonly parts: readonly Part[];
   /** The tick at which the command was given. */
   readonly tick: number;
-  readonly waiting: Waiting;
+  readonly receiver: ReplyReceiver;
 }
 
 /** A command's time limit in ticks. All commands share one clock. */
@@ -76,13 +76,18 @@ export class RespClient implements ScriptClient {
   }
 
   // biome-ignore lint/complexity/useMaxParams: every script runs it
-  fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void {
+  fcall(
+    name: string,
+    keys: readonly Keys[],
+    args: readonly Argument[],
+    receiver: ReplyReceiver,
+  ): void {
     let count = 0;
     for (const key of keys) count += typeof key === "string" ? 1 : key.parts.length;
     const parts: Part[] = [this.#headOf(name, count)];
     for (const key of keys) parts.push(key);
     for (const arg of args) parts.push(typeof arg === "number" ? String(arg) : arg);
-    this.#send(parts, waiting);
+    this.#send(parts, receiver);
   }
 
   /** The first parts of a command. A function mostly has the same number of keys. */
@@ -99,11 +104,11 @@ export class RespClient implements ScriptClient {
     return new Promise((resolve, reject) => this.#send(parts, { resolve, reject }));
   }
 
-  #send(parts: readonly Part[], waiting: Waiting): void {
+  #send(parts: readonly Part[], receiver: ReplyReceiver): void {
     const tick = this.#tick;
-    if (this.#ready !== null) this.#ready.send(parts, tick, waiting);
-    else if (this.#isClosed) waiting.reject(new ConnectionLost(CLOSED, false));
-    else this.#unsent.push({ parts, tick, waiting });
+    if (this.#ready !== null) this.#ready.send(parts, tick, receiver);
+    else if (this.#isClosed) receiver.reject(new ConnectionLost(CLOSED, false));
+    else this.#unsent.push({ parts, tick, receiver });
   }
 
   /** Ends the connection at once; open commands are rejected. */
@@ -190,8 +195,8 @@ export class RespClient implements ScriptClient {
     if (this.#open !== connection) return;
     this.#failures = 0;
     this.#ready = connection;
-    for (const { parts, tick, waiting } of this.#unsent.splice(0)) {
-      connection.send(parts, tick, waiting);
+    for (const { parts, tick, receiver } of this.#unsent.splice(0)) {
+      connection.send(parts, tick, receiver);
     }
   }
 
@@ -211,8 +216,8 @@ export class RespClient implements ScriptClient {
   }
 
   #rejectUnsent(message: string, cause?: Error): void {
-    for (const { waiting } of this.#unsent.splice(0)) {
-      waiting.reject(new ConnectionLost(message, false, cause));
+    for (const { receiver } of this.#unsent.splice(0)) {
+      receiver.reject(new ConnectionLost(message, false, cause));
     }
   }
 
@@ -221,8 +226,8 @@ export class RespClient implements ScriptClient {
     this.#open?.expire(this.#tick, TICKS);
     const tooEarly = this.#unsent.findIndex(({ tick }) => this.#tick - tick <= TICKS);
     const late = tooEarly < 0 ? this.#unsent.length : tooEarly;
-    for (const { waiting } of this.#unsent.splice(0, late)) {
-      waiting.reject(new ConnectionLost("Redis was not reachable in time", false));
+    for (const { receiver } of this.#unsent.splice(0, late)) {
+      receiver.reject(new ConnectionLost("Redis was not reachable in time", false));
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Socket } from "bun";
 import { isOfReplica } from "../../src/core/redis-replica.ts";
 import { FixedParts } from "./fixed-parts.ts";
 import { ReplyReader } from "./resp-reader.ts";
-import type { Reply, Waiting } from "./script-client.ts";
+import type { Reply, ReplyReceiver } from "./script-client.ts";
 
 export type Part = string | Buffer | FixedParts;
 
@@ -40,7 +40,7 @@ export class RespConnection {
   readonly #socket: Socket<undefined>;
   readonly #reader = new ReplyReader((reply) => this.#answer(reply));
   /** Commands without a reply, oldest first, from index `#next` on. */
-  #pending: (Waiting | null)[] = [];
+  #pending: (ReplyReceiver | null)[] = [];
   /** The ticks of the clock at which the open commands were given. */
   #ticks: number[] = [];
   #next = 0;
@@ -61,13 +61,13 @@ export class RespConnection {
   }
 
   /** Sends a command that was given at this tick of the clock. */
-  send(parts: readonly Part[], tick: number, waiting: Waiting): void {
+  send(parts: readonly Part[], tick: number, receiver: ReplyReceiver): void {
     if (this.#isEnded) {
-      waiting.reject(new ConnectionLost("The connection to Redis was lost", false));
+      receiver.reject(new ConnectionLost("The connection to Redis was lost", false));
       return;
     }
     this.#encode(parts);
-    this.#pending.push(waiting);
+    this.#pending.push(receiver);
     this.#ticks.push(tick);
     if (this.#isScheduled || this.#isBlocked) return;
     this.#isScheduled = true;
@@ -96,11 +96,11 @@ export class RespConnection {
   expire(tick: number, ticks: number): void {
     this.#expired = Math.max(this.#expired, this.#next);
     while (tick - (this.#ticks[this.#expired] ?? tick) > ticks) {
-      const waiting = this.#pending[this.#expired];
+      const receiver = this.#pending[this.#expired];
       // The reply of this command is still to come, and no caller waits for it any longer.
       this.#pending[this.#expired] = null;
       this.#expired += 1;
-      waiting?.reject(new CommandTimeout("Redis did not answer in time"));
+      receiver?.reject(new CommandTimeout("Redis did not answer in time"));
     }
     const oldest = this.#ticks[this.#next];
     if (oldest === undefined) return;
@@ -118,7 +118,7 @@ export class RespConnection {
     this.#expired = 0;
     this.#outStart = 0;
     this.#outEnd = 0;
-    for (const waiting of open) waiting?.reject(new ConnectionLost(message, true, cause));
+    for (const receiver of open) receiver?.reject(new ConnectionLost(message, true, cause));
   }
 
   readonly #flush = (): void => {
@@ -136,17 +136,17 @@ export class RespConnection {
   };
 
   #answer(reply: Reply): void {
-    const waiting = this.#pending[this.#next];
-    if (waiting === undefined) throw new Error("Redis sent a reply that nobody asked for");
+    const receiver = this.#pending[this.#next];
+    if (receiver === undefined) throw new Error("Redis sent a reply that nobody asked for");
     this.#next += 1;
     if (this.#next >= ANSWERED_KEPT || this.#next === this.#pending.length) this.#forgetAnswered();
     if (reply instanceof Error) {
-      waiting?.reject(reply);
+      receiver?.reject(reply);
       // The catcher of this error ends the connection: its address may lead elsewhere by now
       // (D-432).
       if (isOfReplica(reply)) throw reply;
     } else {
-      waiting?.resolve(reply);
+      receiver?.resolve(reply);
     }
   }
 

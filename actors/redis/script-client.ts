@@ -14,7 +14,7 @@ export type Argument = string | number | Buffer;
 export type Keys = string | FixedParts;
 
 /** The receiver of a reply. One of both functions is called, once; neither may throw. */
-export interface Waiting {
+export interface ReplyReceiver {
   resolve(reply: Reply): void;
   reject(error: Error): void;
 }
@@ -25,7 +25,12 @@ export interface ScriptClient {
    * its message begins with the server's code (`ERR Function not found`), or the server sent no
    * reply. Without a reply, the function may have run.
    */
-  fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void;
+  fcall(
+    name: string,
+    keys: readonly Keys[],
+    args: readonly Argument[],
+    receiver: ReplyReceiver,
+  ): void;
   /**
    * True if the client may send a function twice: a reply then says nothing about the first copy.
    */
@@ -49,11 +54,16 @@ export class IoredisScriptClient implements ScriptClient {
   }
 
   // biome-ignore lint/complexity/useMaxParams: every script runs it
-  fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void {
+  fcall(
+    name: string,
+    keys: readonly Keys[],
+    args: readonly Argument[],
+    receiver: ReplyReceiver,
+  ): void {
     const names = plainParts(keys);
     this.#redis.fcallBuffer(name, names.length, ...names, ...args).then(
-      (reply) => waiting.resolve(reply),
-      (error) => waiting.reject(error),
+      (reply) => receiver.resolve(reply),
+      (error) => receiver.reject(error),
     );
   }
 }

@@ -2,7 +2,7 @@
 
 import { ApiError } from "../../src/core/errors.ts";
 import { UnknownLayout } from "../records/layouts.ts";
-import type { Argument, Keys, Reply, ScriptClient, Waiting } from "../redis/script-client.ts";
+import type { Argument, Keys, Reply, ReplyReceiver, ScriptClient } from "../redis/script-client.ts";
 import { type RawReply, type RedisClient, type Script, verdictOf } from "./script.ts";
 
 /** Measures scripts by a clock that never goes back. */
@@ -39,7 +39,7 @@ const REPAIRS_MAX = 3;
 const PREPARATIONS_MAX = 8;
 
 /** By callbacks, because every call runs two scripts: an `async` function costs it more. */
-export class ScriptRun<Result> implements Waiting {
+export class ScriptRun<Result> implements ReplyReceiver {
   readonly #context: RunContext;
   readonly #prepared: PreparedScript<Result>;
   readonly #resolve: (result: Result) => void;

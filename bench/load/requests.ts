@@ -116,11 +116,11 @@ const FORMS = {
 } satisfies Record<string, (chat: Chat, optional: object) => object>;
 
 function bodyOf({ model, stream, form = "chat" }: RequestKind, next: () => number): string {
-  if (model === "search") return JSON.stringify({ query: wordsOf(next, 6), max_results: 10 });
+  if (model === "search") return JSON.stringify({ query: promptOf(next, 6), max_results: 10 });
   const count = 1 + Math.floor(next() * MESSAGES_MAX);
   const messages = Array.from({ length: count }, (_, at) => ({
     role: at === 0 && count > 1 ? "system" : (count - at) % 2 === 1 ? "user" : "assistant",
-    content: wordsOf(next, WORDS_MAX),
+    content: promptOf(next, WORDS_MAX),
   }));
   const optional: readonly (readonly [string, unknown])[] = [
     ["temperature", Math.round(next() * 20) / 10],
@@ -140,7 +140,7 @@ function bodyOf({ model, stream, form = "chat" }: RequestKind, next: () => numbe
   return JSON.stringify(FORMS[form](chat, given));
 }
 
-function wordsOf(next: () => number, most: number): string {
+function promptOf(next: () => number, most: number): string {
   const count = 1 + Math.floor(next() * most);
   const word = () => WORDS[Math.floor(next() * WORDS.length)];
   return Array.from({ length: count }, word).join(" ");

@@ -5,6 +5,7 @@ import {
   chunked,
   event,
   eventsHead,
+  fillerText,
   idOf,
   manyOf,
   next,
@@ -13,13 +14,12 @@ import {
   type Some,
   STREAMS,
   type StreamScript,
-  wordsOf,
 } from "./stub-replies.ts";
 
 /** Whole messages, head and body. */
 export const MESSAGE_REPLIES: Some<Buffer> = manyOf(REPLIES, () => {
   const tokens = 30 + Math.floor(next() * 40);
-  const content = [{ type: "text", text: wordsOf(tokens) }];
+  const content = [{ type: "text", text: fillerText(tokens) }];
   const end = { stop_reason: "end_turn", stop_sequence: null };
   return reply({ ...head(), content, ...end, usage: usage(tokens) });
 });
@@ -32,7 +32,7 @@ export const MESSAGE_SCRIPTS: Some<StreamScript> = manyOf(STREAMS, () => {
     event("message_start", { message: open }) +
     event("content_block_start", { index: 0, content_block: block });
   const oneWord = () => {
-    const delta = { type: "text_delta", text: ` ${wordsOf(1)}` };
+    const delta = { type: "text_delta", text: ` ${fillerText(1)}` };
     return event("content_block_delta", { index: 0, delta });
   };
   const stop = { stop_reason: "end_turn", stop_sequence: null };

@@ -36,7 +36,12 @@ export const STREAM_SCRIPTS: Some<StreamScript> = manyOf(STREAMS, script);
 
 function chatReply(): Buffer {
   const tokens = 30 + Math.floor(next() * 40);
-  const message = { role: "assistant", content: wordsOf(tokens), refusal: null, annotations: [] };
+  const message = {
+    role: "assistant",
+    content: fillerText(tokens),
+    refusal: null,
+    annotations: [],
+  };
   return reply({
     id: idOf("chatcmpl-", 29),
     object: "chat.completion",
@@ -52,8 +57,8 @@ function chatReply(): Buffer {
 function searchReply(): Buffer {
   const results = Array.from({ length: 10 }, (_, index) => ({
     url: `https://docs.example.org/${idOf("", 6)}/${index}`,
-    title: `${wordsOf(5)} &amp; page ${index}`,
-    content: wordsOf(48),
+    title: `${fillerText(5)} &amp; page ${index}`,
+    content: fillerText(48),
     publishedDate: "2026-03-05T00:00:00",
     score: 1 / (index + 1),
   }));
@@ -76,7 +81,7 @@ function script(): StreamScript {
     usage: null,
   });
   const first = { role: "assistant", content: "", refusal: null };
-  const oneWord = () => data(delta({ content: ` ${wordsOf(1)}` }));
+  const oneWord = () => data(delta({ content: ` ${fillerText(1)}` }));
   const last = data(delta({}, "stop"));
   return {
     beginning: Buffer.from(eventsHead() + chunked(data(delta(first)) + oneWord())),
@@ -157,7 +162,7 @@ export function event(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
-export function wordsOf(count: number): string {
+export function fillerText(count: number): string {
   const word = () => WORDS[Math.floor(next() * WORDS.length)];
   return Array.from({ length: count }, word).join(" ");
 }

@@ -5,6 +5,7 @@ import {
   chunked,
   event,
   eventsHead,
+  fillerText,
   idOf,
   manyOf,
   next,
@@ -13,13 +14,12 @@ import {
   type Some,
   STREAMS,
   type StreamScript,
-  wordsOf,
 } from "./stub-replies.ts";
 
 /** Whole responses, head and body. */
 export const RESPONSE_REPLIES: Some<Buffer> = manyOf(REPLIES, () => {
   const tokens = 30 + Math.floor(next() * 40);
-  const output = [messageOf(idOf("msg_", 48), wordsOf(tokens))];
+  const output = [messageOf(idOf("msg_", 48), fillerText(tokens))];
   return reply(endOf(head(), output, tokens));
 });
 
@@ -34,14 +34,14 @@ export const RESPONSE_SCRIPTS: Some<StreamScript> = manyOf(STREAMS, () => {
     event("response.in_progress", { response, sequence_number: 1 }) +
     event("response.output_item.added", { output_index: 0, item, sequence_number: 2 });
   const oneWord = () => {
-    const delta = { ...place, delta: ` ${wordsOf(1)}`, logprobs: [], sequence_number: 3 };
+    const delta = { ...place, delta: ` ${fillerText(1)}`, logprobs: [], sequence_number: 3 };
     return event("response.output_text.delta", { ...delta, obfuscation: idOf("", 12) });
   };
   return {
     beginning: Buffer.from(eventsHead() + chunked(begun + oneWord())),
     chunks: Array.from({ length: CHUNKS }, () => Buffer.from(chunked(oneWord()))),
     end(chunks) {
-      const whole = messageOf(id, wordsOf(chunks));
+      const whole = messageOf(id, fillerText(chunks));
       const done = { output_index: 0, item: whole, sequence_number: 4 };
       const last = endOf(response, [whole], chunks);
       const events =

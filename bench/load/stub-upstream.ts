@@ -83,11 +83,11 @@ let answers = 0;
 function answer(connection: Connection, head: string, body: string): void {
   answers += 1;
   const { replies, scripts } = formOf(head);
-  if (head.includes("/search HTTP/1.1\r\n")) send(connection, oneOf(SEARCH_REPLIES));
+  if (head.includes("/search HTTP/1.1\r\n")) send(connection, anyOf(SEARCH_REPLIES));
   else if (body.includes('"stream":true')) {
-    beginStream(connection, body, oneOf(scripts));
-  } else if (!body.includes('"model":"slow')) send(connection, oneOf(replies));
-  else setTimeout(() => send(connection, oneOf(replies)), SLOW_MS);
+    beginStream(connection, body, anyOf(scripts));
+  } else if (!body.includes('"model":"slow')) send(connection, anyOf(replies));
+  else setTimeout(() => send(connection, anyOf(replies)), SLOW_MS);
 }
 
 const CHAT = { replies: CHAT_REPLIES, scripts: STREAM_SCRIPTS };
@@ -99,7 +99,7 @@ function formOf(head: string) {
   return head.includes("/responses HTTP/1.1\r\n") ? RESPONSES : CHAT;
 }
 
-function oneOf<One>(all: readonly [One, ...One[]]): One {
+function anyOf<One>(all: readonly [One, ...One[]]): One {
   return all[answers % all.length] ?? all[0];
 }
 

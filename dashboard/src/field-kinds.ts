@@ -2,7 +2,7 @@
 // are times (D-642).
 
 /** The kind of a field that has this name. */
-export function kindOf(name: string): "usd" | "time" | "text" {
+export function fieldKindOf(name: string): "usd" | "time" | "text" {
   if (name.endsWith("_usd")) return "usd";
   return /^(?:at|since|from|to|.+_at)$/.test(name) ? "time" : "text";
 }

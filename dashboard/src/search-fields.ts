@@ -17,7 +17,7 @@ export function useFields(): readonly [fields: Fields, change: (some: Fields) =>
 }
 
 /** The value if it is one of these, else the first of them. */
-export function oneOf<T extends string>(choices: readonly T[], value: string | undefined): T {
+export function choiceAmong<T extends string>(choices: readonly T[], value: string | undefined): T {
   const [first] = choices;
   if (first === undefined) throw new Error("There is nothing to choose from");
   return choices.find((one) => one === value) ?? first;

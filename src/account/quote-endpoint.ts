@@ -36,7 +36,7 @@ export interface QuoteDeps extends ChatDeps {
   readonly averageReply: (of: { account: string; model: string }) => Promise<number | null>;
 }
 
-type Context = EndpointContext<QuoteDeps>;
+type QuoteContext = EndpointContext<QuoteDeps>;
 type Fields = Checked<typeof QuoteBody>;
 
 /** Room for the path around a body. */
@@ -87,7 +87,7 @@ nothing: the next call is decided by the balance and the limits of its own momen
     reply: Quote,
     errors: ERRORS_OF[surface],
     examples: QUOTE_EXAMPLES[surface],
-    prepare(fields, { deps }: Context) {
+    prepare(fields, { deps }: QuoteContext) {
       const paid = deps.paid[surface];
       const method = paid.get(fields.path);
       if (method !== undefined) return { fields, method };
@@ -112,7 +112,7 @@ nothing: the next call is decided by the balance and the limits of its own momen
 export const { gateway: quote, application: applicationQuote } = endpoints;
 
 function quotedRequest(
-  { deps, request }: Pick<Context, "deps" | "request">,
+  { deps, request }: Pick<QuoteContext, "deps" | "request">,
   { path, body }: Fields,
   method: Method,
 ): Request {

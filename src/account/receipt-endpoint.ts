@@ -13,7 +13,7 @@ export interface ReceiptsDeps extends FrameDeps {
   readonly receipts: Pick<SignedReceipts, "of" | "keys" | "signStatement">;
 }
 
-type Context = EndpointContext<ReceiptsDeps>;
+type ReceiptsContext = EndpointContext<ReceiptsDeps>;
 
 const ID = "req_0351Ki6Po6Ze8c7RSniYDy";
 
@@ -67,7 +67,7 @@ nothing and counts as a request.`,
       },
     ],
     prepare: () => null,
-    run: ({ deps, call, params }: Context) =>
+    run: ({ deps, call, params }: ReceiptsContext) =>
       withoutCost(deps.calls, call, {
         service: "account",
         answer: () => {

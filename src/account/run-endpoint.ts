@@ -32,7 +32,7 @@ export interface RunsDeps extends FrameDeps {
   readonly runs: RunDeps;
 }
 
-type Context = EndpointContext<RunsDeps>;
+type RunsContext = EndpointContext<RunsDeps>;
 
 const PATH = "/v1/runs/{id}";
 const BODY_BYTES_MAX = 1_024;
@@ -116,7 +116,7 @@ with the highest cost. ${ANY_KEY}`,
     errors: ["run_not_found"],
     examples: [{ summary: "A run of two services", params: { id: "nightly-7" }, reply: EXAMPLE }],
     prepare: () => null,
-    run: (context: Context) =>
+    run: (context: RunsContext) =>
       withoutCost(context.deps.calls, context.call, {
         service: "account",
         answer: async () => await runJson(await accountOf(context), context),
@@ -183,7 +183,7 @@ under way go on. A call that the run refused can then be sent again. ${ANY_KEY}`
       }
       return { isPaused, amount: max === undefined ? undefined : amountOf(max), seconds };
     },
-    run: (context: Context, change) =>
+    run: (context: RunsContext, change) =>
       withoutCost(context.deps.calls, context.call, {
         service: "account",
         answer: async () => {
@@ -217,14 +217,14 @@ async function changed(change: Promise<unknown>): Promise<void> {
 }
 
 /** The account of the key that asks. */
-export async function accountOf({ deps, call }: Pick<Context, "deps" | "call">) {
+export async function accountOf({ deps, call }: Pick<RunsContext, "deps" | "call">) {
   const { accountId: id, bucket } = call.identity;
   return { id, bucket, number: await accountNumber(deps.runs.database.db, id) };
 }
 
 async function runJson(
   account: Awaited<ReturnType<typeof accountOf>>,
-  { deps, call, params: { id = "" } }: Context,
+  { deps, call, params: { id = "" } }: RunsContext,
 ): Promise<object> {
   const found = await readRunDetails(deps.runs, account, id);
   if (found === null) throw noRun();

@@ -4,8 +4,9 @@
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
 import { parseEntry, UnknownRecord } from "../../actors/records/records.ts";
 import type { RedisClient, ScriptTime } from "../../actors/scripts/script.ts";
-import { type AuditFinding, accountFinding, dollars } from "../core/journal/audit-finding.ts";
+import { type AuditFinding, accountFinding } from "../core/journal/audit-finding.ts";
 import { LedgerReplay } from "../core/journal/ledger-replay.ts";
+import { dollars } from "../core/money/money.ts";
 import type { AccountRef } from "../store/accounts/accounts.ts";
 import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit/audit.ts";
 import { wrongTotal } from "../store/usage/usage-repair.ts";

@@ -9,7 +9,7 @@ import {
   nested,
   nullable,
   text,
-  usd,
+  usdField,
   type WireOf,
 } from "../core/records.ts";
 import type { AuditReport } from "./audit.ts";
@@ -31,13 +31,13 @@ export const AuditResult = {
   entries: integer({ about: "Ledger entries", sample: 812043 }),
   open_holds: integer({ sample: 3 }),
   wallets_in_redis: integer({ sample: 200 }),
-  balance_usd: usd({ about: "What all accounts own", sample: "9120.5" }),
-  owed_usd: usd({ about: "What they owe", sample: "0" }),
-  credited_usd: usd({ about: "What operations gave", sample: "30000" }),
-  reversed_usd: usd({ about: "What operations took", sample: "25" }),
-  repaid_usd: usd({ about: "What paid credit repaid of what was owed", sample: "0" }),
-  charged_usd: usd({ about: "What calls were charged", sample: "20854.5" }),
-  expired_usd: usd({ about: "Free credit that ended", sample: "0" }),
+  balance_usd: usdField({ about: "What all accounts own", sample: "9120.5" }),
+  owed_usd: usdField({ about: "What they owe", sample: "0" }),
+  credited_usd: usdField({ about: "What operations gave", sample: "30000" }),
+  reversed_usd: usdField({ about: "What operations took", sample: "25" }),
+  repaid_usd: usdField({ about: "What paid credit repaid of what was owed", sample: "0" }),
+  charged_usd: usdField({ about: "What calls were charged", sample: "20854.5" }),
+  expired_usd: usdField({ about: "Free credit that ended", sample: "0" }),
 };
 
 const toJson = jsonFrom(AuditResult);

@@ -1,9 +1,10 @@
 // Proves an account's operations from its payments: the sums that each payment gave and took back
 // must match its row, and nothing may be credited without a payment.
 
-import { type AuditFinding, accountFinding, dollars } from "../core/journal/audit-finding.ts";
+import { type AuditFinding, accountFinding } from "../core/journal/audit-finding.ts";
 import type { OperationKind } from "../core/journal/journal.ts";
 import type { ReplayOperation } from "../core/journal/ledger-replay.ts";
+import { dollars } from "../core/money/money.ts";
 import { creditOf } from "../core/money/payment-credit.ts";
 import type { AuditSnapshot } from "../store/audit/audit.ts";
 import type { Payment } from "../store/payments/payments.ts";

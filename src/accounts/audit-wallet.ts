@@ -4,9 +4,10 @@
 import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
 import type { BudgetRecord, HoldRecord, KeyState, Wallet } from "../../actors/records/records.ts";
 import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
-import { type AuditFinding, dollars } from "../core/journal/audit-finding.ts";
+import type { AuditFinding } from "../core/journal/audit-finding.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal/journal.ts";
 import type { LedgerReplay, ReplayEntry } from "../core/journal/ledger-replay.ts";
+import { dollars } from "../core/money/money.ts";
 import { monthBefore, monthOf } from "../core/money/months.ts";
 
 /** An account's access document according to Postgres. */

@@ -1,8 +1,7 @@
 // Closes an account, which is permanent (SPEC 5.7).
 
 import { AdministrationError } from "../core/errors.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
-import { add, type NanoUsd, ZERO } from "../core/money/money.ts";
+import { add, dollars, type NanoUsd, ZERO } from "../core/money/money.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type ReadableAccounts, readAccountSummary } from "./account-summary.ts";
 import {

@@ -2,8 +2,7 @@
 // committed in Postgres under a reference, then given to Redis; repeating it changes nothing.
 
 import { AdministrationError } from "../core/errors.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
-import { add, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { add, dollars, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
 import { type DisputeState, refundableOf } from "../core/money/payment-credit.ts";
 import type { Adjustment } from "../store/accounts/accounts.ts";
 import type { OperationRow } from "../store/ledger/operations.ts";

@@ -3,6 +3,7 @@
 import { readJournal } from "../../actors/journal.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
 import { reasonToWait } from "../../workers/lost-epochs.ts";
+import { dollars } from "../core/money/money.ts";
 import type { BucketCursor } from "../store/ledger/journal-cursors.ts";
 import { JournalGap } from "../store/ledger/journal-cursors.ts";
 import { Ledger } from "../store/ledger/ledger.ts";
@@ -11,7 +12,6 @@ import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
 import { lockText, readLockWaits } from "../store/servers/lock-waits.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "./doctor-finding.ts";
 import { OPERATION_WAITS_MS, openOperationsOf } from "./operation-commands.ts";
-import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
 
 const LAG_SECONDS_MAX = 10;

@@ -17,7 +17,7 @@ import {
 import { type ImportCounts, previewImport, runImport } from "../annexes/imports/run-import.ts";
 import type { Scope } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { type NanoUsd, toJsonNumber } from "../core/money/money.ts";
+import { dollars, type NanoUsd, toJsonNumber } from "../core/money/money.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
 import { textOfBytes } from "../core/text/text-bytes.ts";
 import {
@@ -31,7 +31,6 @@ import { readOneApi } from "../store/imports/one-api-source.ts";
 import { openKeyFile, replace } from "./accounts/key-file.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "./command.ts";
 import { foreign } from "./foreign.ts";
-import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { nameOf, scopesOf } from "./values.ts";
 

@@ -2,11 +2,11 @@
 // again.
 
 import { bookSetAside, type OperationPlace, setAside } from "../accounts/set-aside.ts";
-import { toJsonNumber } from "../core/money/money.ts";
+import { dollars, toJsonNumber } from "../core/money/money.ts";
 import { type OpenOperation, openOperations } from "../store/ledger/set-aside.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { notedChanges } from "./noted.ts";
-import { dollars, table, utc } from "./print.ts";
+import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf, reasonOf } from "./values.ts";
 

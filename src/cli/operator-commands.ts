@@ -13,7 +13,7 @@ import { identifiedAccount, safetyIdPart } from "./accounts/safety-id.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { BEFORE, beforeOf, pagePrinter } from "./list-command.ts";
 import type { Stores } from "./stores.ts";
-import { oneOf } from "./values.ts";
+import { wordOf } from "./values.ts";
 
 const printAccounts = pagePrinter({
   list: FOUND_ACCOUNTS,
@@ -152,7 +152,7 @@ const mails: Command = {
     before: BEFORE,
   },
   prepare(input) {
-    const status = oneOf(input, "status", { words: MAIL_STATUSES, fallback: "waiting" });
+    const status = wordOf(input, "status", { words: MAIL_STATUSES, fallback: "waiting" });
     const question = { status, before: beforeOf(input) };
     return ({ database }) => printMails(database, question);
   },
@@ -181,7 +181,7 @@ const events: Command = {
     before: BEFORE,
   },
   prepare(input) {
-    const status = oneOf(input, "status", { words: EVENT_STATUSES, fallback: "received" });
+    const status = wordOf(input, "status", { words: EVENT_STATUSES, fallback: "received" });
     const question = { status, before: beforeOf(input) };
     return ({ database }) => printEvents(database, question);
   },

@@ -1,16 +1,4 @@
-// Formats output for people: aligned columns, exact amounts, UTC times.
-
-import { type NanoUsd, toDecimal } from "../core/money/money.ts";
-
-/** `$1.5`, with all digits of the amount. */
-export function dollars(amount: NanoUsd | bigint): string {
-  return dollarText(toDecimal(amount as NanoUsd));
-}
-
-/** The same for an amount that is text already; a debit is `-$1.5`. */
-export function dollarText(amount: string): string {
-  return amount.startsWith("-") ? `-$${amount.slice(1)}` : `$${amount}`;
-}
+// Formats output for people: aligned columns and UTC times.
 
 /** `2026-11-21 14:30:00 UTC`. */
 export function utc(time: Date): string {

@@ -2,6 +2,7 @@
 // With --json a command prints the console's reply.
 
 import { findAccount } from "../accounts/administration.ts";
+import { dollarText } from "../core/money/money.ts";
 import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
 import { ACTIVITY } from "../readings/activity.ts";
 import { LEDGER } from "../readings/ledger.ts";
@@ -12,9 +13,9 @@ import { REQUESTS } from "../readings/requests.ts";
 import { csvOf, usageReply } from "../readings/usage.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { BEFORE, beforeOf, pagePrinter, readAsConsole } from "./list-command.ts";
-import { dollarText, indented, labelled, table, utc } from "./print.ts";
+import { indented, labelled, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
-import { idOf, oneOf, timeOf } from "./values.ts";
+import { idOf, timeOf, wordOf } from "./values.ts";
 
 const FILTERS = {
   service: { value: "NAME", help: "only this service" },
@@ -46,7 +47,7 @@ function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T
 }
 
 function filtersOf(input: Input) {
-  const status = oneOf(input, "status", { words: STATUSES, fallback: "any" });
+  const status = wordOf(input, "status", { words: STATUSES, fallback: "any" });
   return {
     service: input.values.get("service") ?? null,
     model: input.values.get("model") ?? null,
@@ -74,8 +75,8 @@ const usage: Command = {
     const question = {
       from: from.toISOString(),
       to: to.toISOString(),
-      step: oneOf(input, "step", { words: USAGE_STEPS, fallback: "1d" }),
-      group: oneOf(input, "group", { words: USAGE_GROUPS, fallback: "service" }),
+      step: wordOf(input, "step", { words: USAGE_STEPS, fallback: "1d" }),
+      group: wordOf(input, "group", { words: USAGE_GROUPS, fallback: "service" }),
       zone: input.values.get("zone") ?? "UTC",
       ...filtersOf(input),
     };
@@ -148,7 +149,7 @@ const receipt: Command = {
     const read: Read<ReceiptReply> = (source) => receiptReply(source, request, null);
     return reader(input, read, (reply) => {
       const { request: row, refusal } = reply;
-      const usdOf = (text: string | null) => (text === null ? "-" : `$${text}`);
+      const usdOf = (text: string | null) => (text === null ? "-" : dollarText(text));
       return labelled([
         ["request", row.id],
         ["at", row.at],
@@ -248,10 +249,10 @@ const overview: Command = {
       const head = labelled([
         ["account", `${reply.account.id} ${reply.account.state}`],
         ["spendable", `$${balance.spendable_usd} (${balance.spendable_limit})`],
-        ["paid", `$${balance.paid_usd}`],
-        ["free", `$${balance.free_usd}`],
-        ["held", `$${balance.held_usd}`],
-        ["owed", `$${balance.owed_usd}`],
+        ["paid", dollarText(balance.paid_usd)],
+        ["free", dollarText(balance.free_usd)],
+        ["held", dollarText(balance.held_usd)],
+        ["owed", dollarText(balance.owed_usd)],
         ["month", `${month.month}: $${month.spent_usd} of ${cap}`],
         ["a day", `$${burn.usd_per_day} over ${burn.days} days${lasts}`],
         ["today", `${today.calls} calls, ${today.errors} errors, $${today.cost_usd}`],

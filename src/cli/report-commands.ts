@@ -1,14 +1,14 @@
 // Reports for the operator over all accounts.
 
 import { type MarginReport, type MarginRow, marginReport } from "../accounts/margin-report.ts";
-import { type NanoUsd, toDecimal } from "../core/money/money.ts";
+import { dollarText, type NanoUsd, toDecimal } from "../core/money/money.ts";
 import { addMonths, isMonth, monthText } from "../core/money/months.ts";
 import { csvLine } from "../core/text/csv.ts";
 import { MARGIN_GROUPS, type MarginGroup } from "../store/usage/margins.ts";
 import { type Command, UsageError } from "./command.ts";
 import { tryFlush } from "./operation/log-commands.ts";
-import { dollarText, table } from "./print.ts";
-import { oneOf } from "./values.ts";
+import { table } from "./print.ts";
+import { wordOf } from "./values.ts";
 
 const HEADINGS = [
   "service",
@@ -44,22 +44,22 @@ const margin: Command = {
     if (!isMonth(month)) {
       throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
     }
-    const by: MarginGroup = oneOf(input, "by", { words: MARGIN_GROUPS, fallback: "route" });
+    const by: MarginGroup = wordOf(input, "by", { words: MARGIN_GROUPS, fallback: "route" });
     const isCsv = input.values.has("csv");
     if (isCsv && input.json) throw new UsageError("--csv and --json cannot be used together");
     return async (stores) => {
       await tryFlush(stores);
       const range = { from: `${month}-01`, to: `${addMonths(month, 1)}-01`, by };
       const report = await marginReport(stores.database, range);
-      const rows = report.rows.map(lineOf);
-      const json = { month, by, rows, total: lineOf(report.total) };
+      const rows = report.rows.map(marginLine);
+      const json = { month, by, rows, total: marginLine(report.total) };
       return { json, text: isCsv ? csvOf(report) : marginsText(report, by) };
     };
   },
 };
 
 /** Amounts are exact decimal texts; an unknown amount is null, never 0. */
-function lineOf(row: MarginRow): Line {
+function marginLine(row: MarginRow): Line {
   const isKnown = row.knownCalls > 0;
   return {
     service: row.service,
@@ -92,7 +92,7 @@ function percentOf({ marginBasisPoints: points }: MarginRow): string | null {
 
 function csvOf({ rows }: MarginReport): string {
   const lines = rows.map((row) => {
-    const line = lineOf(row);
+    const line = marginLine(row);
     return csvLine(HEADINGS.map((name) => cellOf(name, line[name])));
   });
   return [csvLine(HEADINGS), ...lines].join("").trimEnd().replaceAll("\r\n", "\n");
@@ -108,7 +108,7 @@ function marginsText({ rows, total }: MarginReport, by: MarginGroup): string {
   const split = MARGIN_GROUPS.slice(0, MARGIN_GROUPS.indexOf(by) + 1);
   const head = [...split, "calls", "charged", "upstream", "by provider", "margin", "", "unknown"];
   const lines = rows.map((row) => [
-    ...split.map((group) => lineOf(row)[group] || "-").map(String),
+    ...split.map((group) => marginLine(row)[group] || "-").map(String),
     ...amountsOf(row),
   ]);
   const end = ["total", ...split.slice(1).map(() => ""), ...amountsOf(total)];
@@ -116,17 +116,17 @@ function marginsText({ rows, total }: MarginReport, by: MarginGroup): string {
 }
 
 function amountsOf(row: MarginRow): string[] {
-  const line = lineOf(row);
-  const dollars = (text: Line[keyof Line]) => (text === null ? "unknown" : dollarText(`${text}`));
+  const line = marginLine(row);
+  const usdOf = (text: Line[keyof Line]) => (text === null ? "unknown" : dollarText(`${text}`));
   const percent = line.margin_percent === null ? "" : `${line.margin_percent}%`;
   return [
     `${row.calls}`,
-    dollars(line.charged_usd),
-    dollars(line.upstream_usd),
-    dollars(line.provider_usd),
-    dollars(line.margin_usd),
+    usdOf(line.charged_usd),
+    usdOf(line.upstream_usd),
+    usdOf(line.provider_usd),
+    usdOf(line.margin_usd),
     percent,
-    dollars(line.unknown_charged_usd),
+    usdOf(line.unknown_charged_usd),
   ];
 }
 

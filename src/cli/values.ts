@@ -4,7 +4,7 @@ import { type ModelPatterns, RATE_MAX } from "../core/access/key-limits.ts";
 import type { Scope } from "../core/access/services.ts";
 import { type IdKind, isId } from "../core/ids.ts";
 import { type NanoUsd, usd } from "../core/money/money.ts";
-import { isDay } from "../core/money/months.ts";
+import { instantMs } from "../core/money/months.ts";
 import {
   addressesFrom,
   amountFrom,
@@ -87,14 +87,14 @@ export function timeOf(input: Input, option: string): Date | null {
   const match = TIME.exec(text);
   const [, day, minutes, seconds = ":00", zone = "Z"] = match ?? [];
   const iso = DATE.test(text) ? `${text}T00:00:00Z` : `${day}T${minutes}${seconds}${zone}`;
-  const time = new Date(iso);
-  const date = DATE.test(text) ? text : (day ?? "");
-  if ((match === null && !DATE.test(text)) || !isDay(date) || Number.isNaN(time.getTime())) {
+  const ms = match === null && !DATE.test(text) ? null : instantMs(iso);
+  if (ms === null) {
     throw new UsageError(
       `--${option} must be a date or a time such as 2026-11-21 or 2026-11-21T14:30:00Z, ` +
         `but is '${text}'`,
     );
   }
+  const time = new Date(ms);
   if (!isUsualYear(time)) {
     throw new UsageError(`--${option} ${USUAL_YEARS}, but is '${text}'`);
   }
@@ -111,7 +111,7 @@ export function nameAmong<T extends string>(
 }
 
 /** An option that must be one of these words; `fallback` if it is not given. */
-export function oneOf<T extends string>(
+export function wordOf<T extends string>(
   input: Input,
   option: string,
   { words, fallback }: { readonly words: readonly T[]; readonly fallback: T },
@@ -172,21 +172,21 @@ export function endOf(input: Input, option: string): Date | null | undefined {
 
 /** A name in one line. */
 export function nameOf(input: Input, option: string, fallback: string): string {
-  return lineOf(option, input.values.get(option) ?? fallback, FORM_FIELDS.name.charactersMax);
+  return checkedLine(option, input.values.get(option) ?? fallback, FORM_FIELDS.name.charactersMax);
 }
 
 /** A reason in one line. */
 export function reasonOf(input: Input, option: string): string {
-  return lineOf(option, input.values.get(option) ?? "", REASON_LENGTH_MAX);
+  return checkedLine(option, input.values.get(option) ?? "", REASON_LENGTH_MAX);
 }
 
 /** The operator's own id of an operation; null if the option is not given. */
 export function referenceOf(input: Input, option: string): string | null {
   const reference = input.values.get(option);
-  return reference === undefined ? null : lineOf(option, reference, REFERENCE_LENGTH_MAX);
+  return reference === undefined ? null : checkedLine(option, reference, REFERENCE_LENGTH_MAX);
 }
 
-function lineOf(option: string, text: string, charactersMax: number): string {
+function checkedLine(option: string, text: string, charactersMax: number): string {
   return checked(option, () => lineFrom(text, charactersMax));
 }
 

@@ -10,7 +10,7 @@ import {
   nullable,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
@@ -24,7 +24,7 @@ const KEY = "key_7n42DGM5Tflk9n8mt7Fhc7";
 const ENDS = "2026-11-22T14:33:20.000Z";
 
 const Terms = {
-  above_usd: usd({ about: "Within five minutes", sample: "5" }),
+  above_usd: usdField({ about: "Within five minutes", sample: "5" }),
   times_usual: nullable(integer({ about: "Also so many times the usual", sample: 3 }), {
     sample: null,
   }),
@@ -46,8 +46,8 @@ const Alarm = {
   number: integer({ about: "Names the alarm", sample: 41 }),
   key: nested({ id: text({ sample: KEY }), name: text({ sample: "production" }) }),
   ...Terms,
-  spent_usd: usd({ about: "Charged within five minutes", sample: "6.4" }),
-  threshold_usd: usd({ about: "From which amount on the rule fired", sample: "5" }),
+  spent_usd: usdField({ about: "Charged within five minutes", sample: "6.4" }),
+  threshold_usd: usdField({ about: "From which amount on the rule fired", sample: "5" }),
   at: time({ sample: "2026-11-22T14:03:20.000Z" }),
   ends_at: nullable(time({ about: "When it ends by itself", sample: ENDS })),
   ended_at: nullable(time({ about: "When it ended; null: it lasts", sample: ENDS }), {

@@ -11,9 +11,10 @@ import {
 } from "../core/access/burn-rules.ts";
 import { flag, type WireOf } from "../core/records.ts";
 import { BrokenRule, positiveAmountFrom } from "../core/text/field-rules.ts";
+import { readField } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../http/console/console-endpoint.ts";
-import { usd } from "../http/console/fields.ts";
+import { usdSchema } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nullable, oneOf, optional, Type, text, whole } from "../http/schema.ts";
 import { numberFrom } from "../readings/list-reading.ts";
@@ -21,9 +22,8 @@ import { APPLIED } from "./applied.ts";
 import { BURN_ALARMS, BurnRules, burnRulesReply } from "./burn-lists.ts";
 import type { LimitsDeps } from "./limits.ts";
 import { noted } from "./noted.ts";
-import { readField } from "./read-fields.ts";
 
-type Context = AccountContext<LimitsDeps>;
+type LimitsContext = AccountContext<LimitsDeps>;
 
 const PATH = "/console/api/accounts/{account}/burn-rules";
 const BODY_BYTES_MAX = 1_024;
@@ -36,13 +36,13 @@ const list = accountEndpoint({
   role: "viewer",
   summary: "List the burn-rate rules of an account, and the keys that they slow or pause now",
   ...replyWith(BurnRules, { summary: "One rule" }),
-  run: ({ deps, account }: Context) => burnRulesReply(deps.administration, account),
+  run: ({ deps, account }: LimitsContext) => burnRulesReply(deps.administration, account),
 });
 
 const Rule = Type.Object(
   {
     key: optional(text({ description: "The id of its key; missing: for each key" })),
-    above_usd: usd("The spending of a key within five minutes from which on the rule fires"),
+    above_usd: usdSchema("The spending of a key within five minutes from which on the rule fires"),
     times_usual: Type.Optional(
       nullable(
         whole(times.min, times.max, { description: "Also so many times the usual spending" }),
@@ -79,7 +79,7 @@ const add = accountEndpoint({
     summary: "A pause of half an hour",
     body: { above_usd: "5", action: "pause", minutes: 30 },
   }),
-  async run(context: Context, { key: keyId, ...fields }: BurnRuleFields) {
+  async run(context: LimitsContext, { key: keyId, ...fields }: BurnRuleFields) {
     const { deps, account } = context;
     const terms = termsOf(fields);
     const key = keyId == null ? null : await findOwnKey(deps.administration, account, keyId);
@@ -114,7 +114,7 @@ const remove = accountEndpoint({
   role: "admin",
   summary: "Remove a burn-rate rule; what it did to a key lasts until its end",
   ...replyWith(Done, { summary: "Removed" }),
-  async run(context: Context) {
+  async run(context: LimitsContext) {
     const number = numberFrom(context.params.rule ?? "") ?? 0;
     const also = noted(context, "burn_rule_removed", `rule ${number}`);
     await removeOwnBurnRule(context.deps.administration, context.account, { number, also });
@@ -128,7 +128,7 @@ const alarms = accountEndpoint({
   role: "viewer",
   summary: "List the keys that burn-rate rules found to spend fast, newest first",
   ...BURN_ALARMS.endpoint("One alarm"),
-  run: ({ deps, account }: Context, input) =>
+  run: ({ deps, account }: LimitsContext, input) =>
     BURN_ALARMS.page({ database: deps.administration.accounts.deps.database, account }, input),
 });
 
@@ -142,7 +142,7 @@ const resume = accountEndpoint({
   role: "admin",
   summary: "End what burn-rate rules have done to a key, before its time",
   ...replyWith(Resumed, { summary: "It takes calls again" }),
-  async run(context: Context) {
+  async run(context: LimitsContext) {
     const { deps, account, params } = context;
     const key = await findOwnKey(deps.administration, account, params.key ?? "");
     const also = noted(context, "key_resumed", key.name);

@@ -20,27 +20,27 @@ import {
   nullable as nullableField,
   text as textField,
   time,
-  usd as usdField,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
 import { amountFrom } from "../core/text/field-rules.ts";
+import { readField } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../http/console/console-endpoint.ts";
-import { usd } from "../http/console/fields.ts";
+import { usdSchema } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
 import { countNamedEndUsers, readShownDefaults } from "../store/accounts/end-user-budgets.ts";
 import { APPLIED } from "./applied.ts";
 import type { LimitsDeps } from "./limits.ts";
 import { noted } from "./noted.ts";
-import { readField } from "./read-fields.ts";
 
 export interface EndUsersDeps extends LimitsDeps {
   readonly runs: EndUserDeps;
 }
 
-type Context = AccountContext<EndUsersDeps>;
+type EndUsersContext = AccountContext<EndUsersDeps>;
 
 const PATH = "/console/api/accounts/{account}/end-users";
 /** Room for the longest id, of which each character may be escaped. */
@@ -99,7 +99,7 @@ const list = accountEndpoint({
   role: "viewer",
   summary: "List the budgets that each end user of the account has",
   ...replyWith(EndUsers, { summary: "One budget" }),
-  async run({ deps, account }: Context) {
+  async run({ deps, account }: EndUsersContext) {
     const { database } = deps.administration.accounts.deps;
     const defaults = await readShownDefaults(database, account.number);
     const named = await countNamedEndUsers(database, account.number);
@@ -125,7 +125,7 @@ const show = accountEndpoint({
     summary: "A budget of a day",
     body: { end_user: "customer-4711" },
   }),
-  async run({ deps, account }: Context, { end_user }: Checked<typeof Named>) {
+  async run({ deps, account }: EndUsersContext, { end_user }: Checked<typeof Named>) {
     const endUser = endUserNamed(deps.administration, account, end_user);
     return endUserReply(endUser, await endUserUses(deps.runs, account, { endUser, key: null }));
   },
@@ -138,7 +138,7 @@ const Fields = Type.Object(
     span: oneOf(END_USER_SPANS, {
       description: "`5h` begins with its first call; `week` on Monday, UTC",
     }),
-    amount_usd: nullable(usd("What may be spent in the span; null takes the budget away")),
+    amount_usd: nullable(usdSchema("What may be spent in the span; null takes the budget away")),
   },
   { additionalProperties: false },
 );
@@ -162,7 +162,7 @@ const set = accountEndpoint({
     summary: "At most 50 cents in a UTC day",
     body: { span: "day", amount_usd: "0.5" },
   }),
-  async run(context: Context, fields: EndUserFields) {
+  async run(context: EndUsersContext, fields: EndUserFields) {
     const { deps, account } = context;
     const { span, amount_usd: text, key = null, end_user: id = null } = fields;
     const amount = text === null ? null : readField("amount_usd", () => amountFrom(text));

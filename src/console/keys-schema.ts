@@ -2,7 +2,7 @@
 
 import { MODEL_PATTERNS_MAX, RATE_MAX, TAGS_MAX } from "../core/access/key-limits.ts";
 import { FORM_FIELDS } from "../core/text/form-fields.ts";
-import { time, usd } from "../http/console/fields.ts";
+import { time, usdSchema } from "../http/console/fields.ts";
 import { type Checked, nameText, nullable, optional, Type, text, whole } from "../http/schema.ts";
 
 const IP_ENTRIES_MAX = 100;
@@ -40,7 +40,7 @@ export const NewKeyBody = Type.Object(
       must: "must be a list of at least one scope",
     }),
     ip_allowlist: Type.Optional(Type.Array(text(), { maxItems: IP_ENTRIES_MAX })),
-    monthly_limit_usd: optional(usd("A budget for each UTC month; none if missing")),
+    monthly_limit_usd: optional(usdSchema("A budget for each UTC month; none if missing")),
     ends_at: optional(time("From when on it is refused; never if missing")),
     models: Type.Optional(models),
     tags: Type.Optional(tags),

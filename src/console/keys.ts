@@ -11,7 +11,9 @@ import {
   modelsFrom,
   scopesFrom,
   tagsFrom,
+  timeFrom,
 } from "../core/text/field-rules.ts";
+import { readField } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
@@ -32,11 +34,10 @@ import {
   type NewKeyFields,
 } from "./keys-schema.ts";
 import { noted } from "./noted.ts";
-import { readField } from "./read-fields.ts";
 
 export interface KeysDeps extends ConsoleFrameDeps, WalletStores {}
 
-type Context = AccountContext<KeysDeps>;
+type KeysContext = AccountContext<KeysDeps>;
 
 const PATH = "/console/api/accounts/{account}/keys";
 const BODY_BYTES_MAX = 16 * 1_024;
@@ -71,7 +72,7 @@ export const createConsoleKey = accountEndpoint({
       monthly_limit_usd: "50",
     },
   }),
-  async run(context: Context, fields: NewKeyFields) {
+  async run(context: KeysContext, fields: NewKeyFields) {
     const { deps, account } = context;
     const terms = termsOf(fields, deps.clock.now());
     const also = noted(context, "key_created", terms.name);
@@ -92,7 +93,7 @@ export const revokeConsoleKey = accountEndpoint({
     summary: "A key that is gone",
     reply: { key: { ...sampleOf(KeyTerms), revoked_at: "2026-11-22T14:05:00.000Z" } },
   }),
-  async run(context: Context) {
+  async run(context: KeysContext) {
     const { deps, account, params } = context;
     const { id, name } = await findOwnKey(deps.administration, account, params.key ?? "");
     const also = noted(context, "key_revoked", name);
@@ -109,7 +110,7 @@ export const renameConsoleKey = accountEndpoint({
   summary: "Give a key another name",
   body: jsonBody(KeyNameBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(ChangedKey, { summary: "A new name", body: { name: "production" } }),
-  async run(context: Context, fields: KeyName) {
+  async run(context: KeysContext, fields: KeyName) {
     const { deps, account, params } = context;
     const named = { keyId: params.key ?? "", name: fields.name.trim() };
     const also = noted(context, "key_renamed", named.name);
@@ -130,7 +131,7 @@ export const setKeyLimits = accountEndpoint({
     body: { models: ["swift-*"] },
     reply: { key: { ...sampleOf(KeyTerms), models: ["swift-*"] } },
   }),
-  async run(context: Context, fields: KeyLimitsFields) {
+  async run(context: KeysContext, fields: KeyLimitsFields) {
     const { deps, account, params } = context;
     const change = changeOf(fields, deps.clock.now());
     const words = keyChangeWords(change);
@@ -164,7 +165,7 @@ function changeOf(
   return {
     ...(disabled !== undefined && { isDisabled: disabled }),
     ...(end !== undefined && {
-      endsAt: end === null ? null : readField("ends_at", () => futureFrom(new Date(end), nowMs)),
+      endsAt: end === null ? null : readField("ends_at", () => futureFrom(timeFrom(end), nowMs)),
     }),
     ...(models !== undefined && {
       models: models === null ? null : readField("models", () => modelsFrom(models)),

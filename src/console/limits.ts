@@ -9,32 +9,32 @@ import {
 } from "../accounts/administration.ts";
 import { budgetWords, STANDING_SPANS } from "../core/access/budgets.ts";
 import { toDecimal } from "../core/money/money.ts";
-import { nullable as nullableField, usd as usdField, type WireOf, word } from "../core/records.ts";
+import { nullable as nullableField, usdField, type WireOf, word } from "../core/records.ts";
 import { amountFrom } from "../core/text/field-rules.ts";
+import { readField } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
   accountEndpoint,
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
-import { usd } from "../http/console/fields.ts";
+import { usdSchema } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nullable, oneOf, Type } from "../http/schema.ts";
 import { APPLIED } from "./applied.ts";
 import { noted } from "./noted.ts";
-import { readField } from "./read-fields.ts";
 
 export interface LimitsDeps extends ConsoleFrameDeps {
   readonly administration: AdministrationDeps;
 }
 
-type Context = AccountContext<LimitsDeps>;
+type LimitsContext = AccountContext<LimitsDeps>;
 
 const PATH = "/console/api/accounts/{account}/limits";
 const BODY_BYTES_MAX = 1_024;
 
 const CapBody = Type.Object(
-  { own_cap_usd: nullable(usd("The account's own monthly cap; null takes it away")) },
+  { own_cap_usd: nullable(usdSchema("The account's own monthly cap; null takes it away")) },
   { additionalProperties: false },
 );
 
@@ -52,7 +52,7 @@ export const setCap = accountEndpoint({
   summary: "Set the account's own monthly cap; the cap of its tier applies too",
   body: jsonBody(CapBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(Cap, { summary: "At most $40", body: { own_cap_usd: "40" } }),
-  async run(context: Context, { own_cap_usd: text }: Checked<typeof CapBody>) {
+  async run(context: LimitsContext, { own_cap_usd: text }: Checked<typeof CapBody>) {
     const { deps, account } = context;
     const cap = text === null ? null : readField("own_cap_usd", () => amountFrom(text));
     const also = noted(context, "cap_changed", text === null ? "none" : `$${text}`);
@@ -67,7 +67,7 @@ const BudgetBody = Type.Object(
     span: oneOf(STANDING_SPANS, {
       description: "`5h` begins with its first call; `week` on Monday, UTC",
     }),
-    amount_usd: nullable(usd("What may be spent in the span; null takes the budget away")),
+    amount_usd: nullable(usdSchema("What may be spent in the span; null takes the budget away")),
   },
   { additionalProperties: false },
 );
@@ -93,7 +93,7 @@ export const setAccountBudget = accountEndpoint({
   summary: "Set a budget of the account for a span of time, or take it away",
   body: jsonBody(BudgetBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(Budget, BUDGET_EXAMPLE),
-  run: (context: Context, fields: BudgetFields) => changed(context, fields, null),
+  run: (context: LimitsContext, fields: BudgetFields) => changed(context, fields, null),
 });
 
 export const setKeyBudget = accountEndpoint({
@@ -104,7 +104,7 @@ export const setKeyBudget = accountEndpoint({
   summary: "Set a budget of a key for a span of time, or take it away",
   body: jsonBody(BudgetBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(Budget, BUDGET_EXAMPLE),
-  async run(context: Context, fields: BudgetFields) {
+  async run(context: LimitsContext, fields: BudgetFields) {
     const { deps, account, params } = context;
     const key = await findOwnKey(deps.administration, account, params.key ?? "");
     return await changed(context, fields, key);
@@ -112,7 +112,7 @@ export const setKeyBudget = accountEndpoint({
 });
 
 async function changed(
-  context: Context,
+  context: LimitsContext,
   { span, amount_usd: text }: BudgetFields,
   key: { readonly id: string; readonly name: string } | null,
 ): Promise<BudgetReply> {

@@ -1,6 +1,6 @@
 // Defines the requests of the playground, and the answer about the hold of a call.
 
-import { reply, usd } from "../http/console/fields.ts";
+import { reply, usdSchema } from "../http/console/fields.ts";
 import { anyObject, type Checked, oneOf, Type } from "../http/schema.ts";
 
 /** The endpoints of the API that the playground calls, and their methods. */
@@ -29,8 +29,8 @@ export type PlaygroundFields = Checked<typeof PlaygroundBody>;
 export const PlaygroundAnswer = anyObject();
 
 export const Estimate = reply({
-  hold_usd: usd("The most that the call can cost: so much is held while it runs"),
-  spendable_usd: usd("What a call can hold now"),
+  hold_usd: usdSchema("The most that the call can cost: so much is held while it runs"),
+  spendable_usd: usdSchema("What a call can hold now"),
 });
 export type EstimateReply = Checked<typeof Estimate>;
 

@@ -33,7 +33,7 @@ export interface PlaygroundDeps extends ConsoleFrameDeps {
   readonly actors: AccountActors;
 }
 
-type Context = AccountContext<PlaygroundDeps>;
+type PlaygroundContext = AccountContext<PlaygroundDeps>;
 
 const PATH = "/console/api/accounts/{account}/playground";
 /**
@@ -62,7 +62,7 @@ goes to the address of the person who is signed in, whatever the body says.`,
   body: jsonBody(PlaygroundBody, { bytesMax: CHAT.bodyBytesMax }),
   reply: PlaygroundAnswer,
   examples: [{ summary: "A chat, streamed", body: EXAMPLE, reply: {} }],
-  async run(context: Context, fields: PlaygroundFields) {
+  async run(context: PlaygroundContext, fields: PlaygroundFields) {
     const { deps, account, person } = context;
     const response = await deps.callApi(account.surface, fields.path, {
       raw: await requestOf(context, fields),
@@ -85,7 +85,7 @@ export const estimateFromPlayground = accountEndpoint({
   body: jsonBody(PlaygroundBody, { bytesMax: CHAT.bodyBytesMax }),
   reply: Estimate,
   examples: [{ summary: "A chat", body: EXAMPLE, reply: ESTIMATE_EXAMPLE }],
-  async run(context: Context, fields: PlaygroundFields) {
+  async run(context: PlaygroundContext, fields: PlaygroundFields) {
     const { deps, account } = context;
     const quote = new CallQuote(deps.actors);
     const raw = await requestOf(context, fields);
@@ -102,7 +102,10 @@ export const estimateFromPlayground = accountEndpoint({
 });
 
 /** Makes the request that a client of the API would send from the person's address. */
-async function requestOf(context: Context, { path, body }: PlaygroundFields): Promise<RawRequest> {
+async function requestOf(
+  context: PlaygroundContext,
+  { path, body }: PlaygroundFields,
+): Promise<RawRequest> {
   const { deps, account, person, request: original, server } = context;
   checkSurface(path, account.surface);
   const passed = PASSED_ON.map((name) => [name, original.headers.get(name)]);

@@ -45,11 +45,11 @@ export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
 
 type BrandedCatalogue = () => ReturnType<PriceCatalogue> & { readonly brand: Brand };
 
-type Context = AccountContext<ReadingDeps>;
+type ReadingContext = AccountContext<ReadingDeps>;
 
 const PATH = "/console/api/accounts/{account}";
 /** The account of a request, with the stores to read it from. */
-function sourceOf({ deps, account }: Context): AccountSource {
+function sourceOf({ deps, account }: ReadingContext): AccountSource {
   return { reading: deps.reading, account };
 }
 
@@ -63,7 +63,7 @@ const billing = accountEndpoint({
   summary: "Show balance, payments, cards and top-ups of an account",
   description: `Of top-ups and payments the newest ${BILLING_ROWS_MAX}.`,
   ...replyWith(Billing, { summary: "An account with a saved card" }),
-  run: ({ deps, account }: Context) => billingReply(deps, account),
+  run: ({ deps, account }: ReadingContext) => billingReply(deps, account),
 });
 
 const paymentDocuments = accountEndpoint({
@@ -74,7 +74,7 @@ const paymentDocuments = accountEndpoint({
   summary: "List the invoice of a payment and its credit notes",
   description: "They are the provider's. A payment by a saved card has none.",
   ...replyWith(PaymentDocuments, { summary: "An invoice" }),
-  run: ({ deps, account, params }: Context) =>
+  run: ({ deps, account, params }: ReadingContext) =>
     paymentDocumentsReply(deps, account, params.payment ?? ""),
 });
 
@@ -85,7 +85,7 @@ const keys = accountEndpoint({
   role: "viewer",
   summary: "List the keys of an account",
   ...replyWith(Keys, { summary: "One key" }),
-  run: ({ deps, account }: Context) => keysReply(deps, account),
+  run: ({ deps, account }: ReadingContext) => keysReply(deps, account),
 });
 
 const limits = accountEndpoint({
@@ -95,7 +95,7 @@ const limits = accountEndpoint({
   role: "viewer",
   summary: "Show what limits an account, and how much of it is used now",
   ...replyWith(Limits, { summary: "A starter account" }),
-  run: async ({ deps, account }: Context) => (await readLimits(deps, account)).limits,
+  run: async ({ deps, account }: ReadingContext) => (await readLimits(deps, account)).limits,
 });
 
 const team = accountEndpoint({
@@ -105,7 +105,7 @@ const team = accountEndpoint({
   role: "viewer",
   summary: "List the people of an account and open invitations",
   ...replyWith(Team, { summary: "Two people" }),
-  run: ({ deps, account, person: { personId } }: Context) =>
+  run: ({ deps, account, person: { personId } }: ReadingContext) =>
     teamReply(deps.reading.database, account, { now: new Date(deps.clock.now()), personId }),
 });
 
@@ -125,7 +125,7 @@ const overview = accountEndpoint({
   role: "viewer",
   summary: "Show what an account can spend, and what it spends",
   ...replyWith(Overview, { summary: "A starter account" }),
-  run: ({ deps, account }: Context) => overviewReply(deps, account),
+  run: ({ deps, account }: ReadingContext) => overviewReply(deps, account),
 });
 
 const usage = accountEndpoint({
@@ -144,7 +144,7 @@ const usage = accountEndpoint({
       "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&" +
       "step=1h&group=service&zone=Europe/Berlin",
   }),
-  run: (context: Context, input) => usageReply(sourceOf(context), input),
+  run: (context: ReadingContext, input) => usageReply(sourceOf(context), input),
 });
 
 const usageCsv = accountEndpoint({
@@ -155,7 +155,7 @@ const usageCsv = accountEndpoint({
   summary: "Export the same figures as CSV",
   query: queryOf(UsageQuery),
   ...CSV,
-  async run(context: Context, input) {
+  async run(context: ReadingContext, input) {
     const text = csvOf(await usageReply(sourceOf(context), input));
     const name = `usage-${input.from.slice(0, 10)}-${input.to.slice(0, 10)}.csv`;
     return csvResponse(text, name);
@@ -178,7 +178,7 @@ const focus = accountEndpoint({
     "ledger; with the credits, to what was paid from the paid balance.",
   query: queryOf(MonthQuery),
   ...CSV,
-  run: async (context: Context, { month }) => {
+  run: async (context: ReadingContext, { month }) => {
     const { catalogue, clock } = context.deps;
     const question = { month, catalogue, provider: catalogue().brand.name, nowMs: clock.now() };
     const pages = focusPages(sourceOf(context), question);
@@ -193,7 +193,7 @@ const requests = accountEndpoint({
   summary: "List the request log, newest first",
   description: "It has no content of any request, because none is stored.",
   ...REQUESTS.endpoint("The newest", "limit=1"),
-  run: (context: Context, input) => REQUESTS.page(sourceOf(context), input),
+  run: (context: ReadingContext, input) => REQUESTS.page(sourceOf(context), input),
 });
 
 const requestsCsv = accountEndpoint({
@@ -204,7 +204,7 @@ const requestsCsv = accountEndpoint({
   summary: "Export the request log as CSV, oldest first",
   query: REQUESTS.query,
   ...CSV,
-  async run(context: Context, input) {
+  async run(context: ReadingContext, input) {
     const pages = await exportRequests(sourceOf(context), input);
     return csvResponse(streamOf(pages), "requests.csv");
   },
@@ -217,7 +217,7 @@ const receipt = accountEndpoint({
   role: "viewer",
   summary: "Show one request as a receipt",
   ...replyWith(Receipt, { summary: "A chat" }),
-  run: (context: Context) =>
+  run: (context: ReadingContext) =>
     receiptReply(sourceOf(context), context.params.request ?? "", context.deps.catalogue),
 });
 
@@ -231,7 +231,7 @@ const issuedReceipt = accountEndpoint({
     "It is issued at the first request for it and has the same bytes after that. 409 while the " +
     "call is not final, 410 once its log was dropped and no receipt had been issued.",
   ...replyWith(IssuedReceipt, { summary: "A chat" }),
-  run: ({ deps, account, params }: Context) =>
+  run: ({ deps, account, params }: ReadingContext) =>
     issuedReceiptReply(deps, account.id, params.request ?? ""),
 });
 
@@ -246,7 +246,7 @@ const statement = accountEndpoint({
     "those of the ledger, and add up to the receipts of the month's calls.",
   query: queryOf(MonthQuery),
   ...replyWith(SignedStatement, { summary: "A month", query: "month=2026-11" }),
-  run: (context: Context, { month }) => {
+  run: (context: ReadingContext, { month }) => {
     const { receipts, clock } = context.deps;
     return statementReply(sourceOf(context), month, { receipts, nowMs: clock.now() });
   },
@@ -258,7 +258,7 @@ const ledger = accountEndpoint({
   role: "viewer",
   summary: "List the ledger, newest first",
   ...LEDGER.endpoint("All entries", "kind=all"),
-  run: (context: Context, input) => LEDGER.page(sourceOf(context), input),
+  run: (context: ReadingContext, input) => LEDGER.page(sourceOf(context), input),
 });
 
 const activity = accountEndpoint({
@@ -267,7 +267,7 @@ const activity = accountEndpoint({
   role: "owner",
   summary: "Who did what in the account",
   ...ACTIVITY.endpoint("A new key"),
-  run: (context: Context, input) => ACTIVITY.page(sourceOf(context), input),
+  run: (context: ReadingContext, input) => ACTIVITY.page(sourceOf(context), input),
 });
 
 /** A response with a CSV file. */

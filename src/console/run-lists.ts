@@ -12,7 +12,7 @@ import {
   nullable,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
@@ -24,10 +24,10 @@ import type { RunSum } from "../store/usage/run-sums.ts";
 export const RunLine = {
   id: text({ about: "The name that its caller chose", sample: "nightly-7" }),
   state: word(RUN_STATES, { about: "Only an active run takes calls", sample: "active" }),
-  max_usd: usd({ about: "What its calls may cost together", sample: "2" }),
-  spent_usd: usd({ about: "Charged", sample: "0.75" }),
-  held_usd: usd({ about: "Held by calls under way", sample: "0.05" }),
-  left_usd: usd({ about: "What is left", sample: "1.2" }),
+  max_usd: usdField({ about: "What its calls may cost together", sample: "2" }),
+  spent_usd: usdField({ about: "Charged", sample: "0.75" }),
+  held_usd: usdField({ about: "Held by calls under way", sample: "0.05" }),
+  left_usd: usdField({ about: "What is left", sample: "1.2" }),
   key: nested({
     id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
     name: text({ about: "The key of its first call", sample: "production" }),
@@ -40,7 +40,7 @@ export const RunLine = {
 const SUMS = {
   calls: integer({ about: "That were admitted", sample: 41 }),
   refused: integer({ about: "That were refused", sample: 2 }),
-  cost_usd: usd({ about: "Charged", sample: "0.7" }),
+  cost_usd: usdField({ about: "Charged", sample: "0.7" }),
 };
 const Service = { service: text({ sample: "chat" }), ...SUMS };
 const Model = {
@@ -77,11 +77,11 @@ export const RUNS = listReading({
     const rows = await listRuns(runs.database, account.number, page);
     return await runUses(runs, account, rows);
   },
-  toLine: lineOf,
+  toLine: runLine,
 });
 export type RunsReply = PageOf<typeof RUNS>;
 
-function lineOf(run: RunUse): WireOf<typeof RunLine> {
+function runLine(run: RunUse): WireOf<typeof RunLine> {
   const key = { id: run.keyId, name: run.keyName };
   return lineFrom({ ...run, max: run.amount, key });
 }
@@ -92,7 +92,7 @@ export async function runReply(source: RunSource, id: string): Promise<RunReply>
   if (found === null) throw new ApiError("run_not_found", "There is no such run");
   const { use, sums } = found;
   return {
-    ...lineOf(use),
+    ...runLine(use),
     services: sums.services.map((one) => serviceFrom({ ...one, service: serviceOf(one) })),
     models: sums.models.map((one) => modelFrom({ ...one, service: serviceOf(one) })),
     steps: sums.steps.map((one) => stepFrom({ ...one, step: one.step ?? "" })),

@@ -13,10 +13,11 @@ import {
   type WebhookDeps,
 } from "../accounts/webhooks.ts";
 import { flag, nested, text, type WireOf } from "../core/records.ts";
-import { BrokenRule, isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
+import { timeFrom } from "../core/text/field-rules.ts";
 import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../core/webhooks/webhook-events.ts";
 import { REPLAYS_MAX, webhookUrl } from "../core/webhooks/webhook-rules.ts";
+import { readField } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
@@ -29,14 +30,13 @@ import { type Checked, nameText, oneOf, optional, shortText, Type } from "../htt
 import { numberFrom } from "../readings/list-reading.ts";
 import { count, type Reading } from "../readings/reading.ts";
 import { noted } from "./noted.ts";
-import { readField } from "./read-fields.ts";
 import { DELIVERIES, Webhook, Webhooks, webhookJson, webhooksReply } from "./webhook-lists.ts";
 
 export interface WebhooksDeps extends ConsoleFrameDeps, WebhookDeps {
   readonly reading: Reading;
 }
 
-type Context = AccountContext<WebhooksDeps>;
+type WebhooksContext = AccountContext<WebhooksDeps>;
 
 const PATH = "/console/api/accounts/{account}/webhooks";
 const ONE = `${PATH}/{webhook}`;
@@ -110,7 +110,7 @@ const listWebhooks = accountEndpoint({
   role: "admin",
   summary: "List the webhooks of an account, and the types of events",
   ...replyWith(Webhooks, { summary: "One webhook" }),
-  run: ({ deps, account }: Context) => webhooksReply(deps.reading.database, account),
+  run: ({ deps, account }: WebhooksContext) => webhooksReply(deps.reading.database, account),
 });
 
 const createWebhook = accountEndpoint({
@@ -121,7 +121,7 @@ const createWebhook = accountEndpoint({
   summary: "Add a webhook; its secret is shown only once",
   body: jsonBody(NewBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(WithSecret, { summary: "Two types of events", body: TERMS }),
-  async run(context: Context, fields: Checked<typeof NewBody>) {
+  async run(context: WebhooksContext, fields: Checked<typeof NewBody>) {
     const terms = termsOf(context, fields);
     const also = noted(context, "webhook_added", hostOf(terms.url));
     const target = { account: context.account, also };
@@ -139,7 +139,7 @@ const changeWebhook = accountEndpoint({
   summary: "Change a webhook, enable or disable it",
   body: jsonBody(ChangeBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(Changed, { summary: "Enabled again", body: { ...TERMS, enabled: true } }),
-  async run(context: Context, fields: Checked<typeof ChangeBody>) {
+  async run(context: WebhooksContext, fields: Checked<typeof ChangeBody>) {
     const terms = termsOf(context, fields);
     const target = targetOf(context, "webhook_changed", hostOf(terms.url));
     const change = { ...terms, enabled: fields.enabled };
@@ -169,7 +169,7 @@ const rotateWebhook = accountEndpoint({
     summary: "A new secret",
     body: { request: "5f0c2a9e-3d0b-4a57-8f0e-0c6b8e1d7a42" },
   }),
-  async run(context: Context, { request }: Checked<typeof RotateBody>) {
+  async run(context: WebhooksContext, { request }: Checked<typeof RotateBody>) {
     const target = targetOf(context, "webhook_rotated", "its secret");
     const { receiver, secret } = await rotateSecret(context.deps, target, request);
     return { webhook: webhookJson(receiver), secret };
@@ -183,7 +183,7 @@ const deleteWebhook = accountEndpoint({
   role: "admin",
   summary: "Delete a webhook and its log",
   ...replyWith(Done, { summary: "Deleted" }),
-  async run(context: Context) {
+  async run(context: WebhooksContext) {
     await removeReceiver(context.deps, targetOf(context, "webhook_deleted", "a webhook"));
     return { done: true };
   },
@@ -196,7 +196,7 @@ const testWebhook = accountEndpoint({
   role: "admin",
   summary: "Send a test event to a webhook",
   ...replyWith(Done, { summary: "It is on its way" }),
-  async run(context: Context) {
+  async run(context: WebhooksContext) {
     await testReceiver(context.deps, targetOf(context, "webhook_tested", "a webhook"));
     return { done: true };
   },
@@ -209,7 +209,7 @@ const listDeliveries = accountEndpoint({
   summary: "List what was sent to the webhooks of an account, newest first",
   description: "Deliveries that ended are kept for 30 days.",
   ...DELIVERIES.endpoint("Failed ones", "status=failed"),
-  run: ({ deps, account }: Context, input) =>
+  run: ({ deps, account }: WebhooksContext, input) =>
     DELIVERIES.page({ reading: deps.reading, account }, input),
 });
 
@@ -230,9 +230,9 @@ const replayWebhook = accountEndpoint({
     summary: "Since a day",
     body: { since: "2026-11-21T00:00:00.000Z" },
   }),
-  async run(context: Context, { since }: Checked<typeof ReplayBody>) {
+  async run(context: WebhooksContext, { since }: Checked<typeof ReplayBody>) {
     const target = targetOf(context, "webhook_replayed", "failed events");
-    const at = readField("since", () => timeOf(since));
+    const at = readField("since", () => timeFrom(since));
     return { replayed: await replayFailed(context.deps, target, at) };
   },
 });
@@ -244,7 +244,7 @@ const replayDelivery = accountEndpoint({
   role: "admin",
   summary: "Send one event to its webhook again",
   ...replyWith(Done, { summary: "It is on its way" }),
-  async run(context: Context) {
+  async run(context: WebhooksContext) {
     const { account, params } = context;
     const also = noted(context, "webhook_replayed", "one event");
     const delivery = numberFrom(params.delivery ?? "") ?? 0;
@@ -272,12 +272,12 @@ interface TermFields {
 }
 
 /** @throws ApiError that names the field */
-function termsOf({ deps }: Context, { url, description, events }: TermFields) {
+function termsOf({ deps }: WebhooksContext, { url, description, events }: TermFields) {
   const { href } = readField("url", () => webhookUrl(url.trim(), deps.webhooks));
   return { url: href, description: description.trim(), events: [...events] };
 }
 
-function targetOf(context: Context, action: string, about: string): ReceiverTarget {
+function targetOf(context: WebhooksContext, action: string, about: string): ReceiverTarget {
   const { account, params } = context;
   return { account, id: params.webhook ?? "", also: noted(context, action, about) };
 }
@@ -285,11 +285,4 @@ function targetOf(context: Context, action: string, about: string): ReceiverTarg
 /** The host names the webhook in the activity, which people without its role read. */
 function hostOf(url: string): string {
   return new URL(url).host;
-}
-
-function timeOf(text: string): Date {
-  const at = new Date(text);
-  if (isUsualYear(at)) return at;
-  const isTime = !Number.isNaN(at.getTime());
-  throw new BrokenRule(isTime ? USUAL_YEARS : "must be a time such as 2026-11-21T00:00:00Z");
 }

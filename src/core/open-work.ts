@@ -17,7 +17,7 @@ export class OpenWork<Result> {
 /** The work of a batch of items: as many results as items, in their order. */
 type Batch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
-interface Waiting<Item, Result> {
+interface WaitingItem<Item, Result> {
   readonly item: Item;
   readonly done: PromiseWithResolvers<Result>;
 }
@@ -26,7 +26,7 @@ interface Waiting<Item, Result> {
 export class Batches<Item, Result> {
   readonly #batch: Batch<Item, Result>;
   readonly #itemsMax: number;
-  #waiting: Waiting<Item, Result>[] = [];
+  #waiting: WaitingItem<Item, Result>[] = [];
   #isWorking = false;
 
   constructor(itemsMax: number, batch: Batch<Item, Result>) {

@@ -102,7 +102,7 @@ export function publicId(kind: IdKind, words: Words<string>): Field<string, stri
 }
 
 /** Nano-USD as exact USD in a text: "12.5", "-0.000000001". A sum may be outside of NanoUsd. */
-export function usd(words: Words<string>): Field<string, bigint> {
+export function usdField(words: Words<string>): Field<string, bigint> {
   return field("usd", words, (stored) => toDecimal(BigInt(String(stored)) as NanoUsd));
 }
 

@@ -199,7 +199,7 @@ async function ours(response: Response, shown: object): Promise<Response> {
   }
   const answer = isFine
     ? Response.json({ ...fields, ...shown })
-    : answerOf(known ?? { code: "not_possible", message: wordsOf(message) });
+    : answerOf(known ?? { code: "not_possible", message: messageText(message) });
   for (const cookie of response.headers.getSetCookie()) answer.headers.append("set-cookie", cookie);
   return answer;
 }
@@ -210,11 +210,11 @@ function ourRefusal(theirs: unknown, message: unknown): Refusal | null {
   if (known !== undefined) return known;
   const name = String(theirs).toLowerCase();
   const code = name === "unauthorized" ? "not_signed_in" : name;
-  return isConsoleErrorCode(code) ? { code, message: wordsOf(message) } : null;
+  return isConsoleErrorCode(code) ? { code, message: messageText(message) } : null;
 }
 
 /** A code that is not in our table means nothing to a page; the message is for people. */
-function wordsOf(message: unknown): string {
+function messageText(message: unknown): string {
   return String(message ?? "This is not possible");
 }
 

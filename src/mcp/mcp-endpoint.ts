@@ -35,7 +35,7 @@ export interface McpDeps extends SearchDeps, MapsDeps {
   readonly mcp: McpConfig;
 }
 
-type Context = EndpointContext<McpDeps>;
+type McpContext = EndpointContext<McpDeps>;
 
 const UNAUTHORIZED = ERRORS.missing_api_key.status;
 /** Room for the message around the arguments of a tool. */
@@ -114,7 +114,7 @@ Any other message counts as one request.`,
       reply: { jsonrpc: "2.0", id: 1, result: { tools: [] } },
     },
   ],
-  prepare(message, { deps, request }: Context) {
+  prepare(message, { deps, request }: McpContext) {
     checkCaller(request.headers, deps.mcp.hosts);
     return message;
   },
@@ -197,7 +197,7 @@ function topUpUrlOf({ dashboard }: McpConfig, accountId: string): string | null 
 
 /** Calls the API as the sender would: with the same key, from the same address (D-679). */
 async function callApi(
-  { deps, call, request }: Context,
+  { deps, call, request }: McpContext,
   tool: McpTool,
   args: Arguments,
 ): Promise<Response> {

@@ -8,13 +8,12 @@ import {
 } from "../accounts/administration.ts";
 import { closeAccount } from "../accounts/closing.ts";
 import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
-import { readField } from "../console/read-fields.ts";
 import { CONTRACTS, PLAN_NAMES } from "../core/access/limits.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
-import { type NanoUsd, subtract, usd, ZERO } from "../core/money/money.ts";
+import { dollars, type NanoUsd, subtract, usd, ZERO } from "../core/money/money.ts";
 import { positiveAmountFrom } from "../core/text/field-rules.ts";
-import { usd as usdSchema } from "../http/console/fields.ts";
+import { readField } from "../http/body/checks.ts";
+import { usdSchema } from "../http/console/fields.ts";
 import { oneOf, optional, text } from "../http/schema.ts";
 import { refundTopUp } from "../payments/refund.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";

@@ -72,7 +72,7 @@ export async function actOnce(
   isRecorded ||= await recordAction(database, action, { ...doing, outcome: "unchanged" });
   const entry = await found(database, action.id);
   if (!isRecorded) return repeated(entry, action);
-  return { done: lineOf(entry), repeated: false, applied };
+  return { done: trailLine(entry), repeated: false, applied };
 }
 
 /**
@@ -101,7 +101,7 @@ export async function actOutside(
   }
   await endAction(database, action.id, { outcome: "done", detail });
   const entry = await found(database, action.id);
-  return { done: lineOf(entry), repeated: false, applied: true };
+  return { done: trailLine(entry), repeated: false, applied: true };
 }
 
 function prepared(context: Context, { ask, account = null, subject = null, ...deed }: Deed) {
@@ -123,7 +123,7 @@ async function requireOperator({ deps, person }: Context, tx: Transaction): Prom
 
 function repeated(entry: TrailEntry, action: OperatorAction): ActionReply {
   if (!isSame(entry, action)) throw reused(entry);
-  return { done: lineOf(entry), repeated: true, applied: null };
+  return { done: trailLine(entry), repeated: true, applied: null };
 }
 
 function isSame(entry: TrailEntry, { action, account, subject, about }: OperatorAction): boolean {
@@ -148,6 +148,6 @@ async function found(database: Database, id: string): Promise<TrailEntry> {
   return entry;
 }
 
-function lineOf(entry: TrailEntry): WireOf<typeof TrailLine> {
+function trailLine(entry: TrailEntry): WireOf<typeof TrailLine> {
   return jsonOf(TrailLine, { ...entry, account: entry.accountId });
 }

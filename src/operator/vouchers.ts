@@ -2,7 +2,6 @@
 // for the operator before they are valid, because the database has only their digests (D-915).
 
 import { endVouchers, registerVouchers, type VoucherTerms } from "../accounts/vouchers.ts";
-import { readField } from "../console/read-fields.ts";
 import { TIERS } from "../core/access/limits.ts";
 import {
   BATCH_PATTERN,
@@ -13,12 +12,11 @@ import {
   USES_MAX,
 } from "../core/access/voucher-codes.ts";
 import { codesDigest } from "../core/access/voucher-digest.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
-import { ZERO } from "../core/money/money.ts";
+import { dollars, ZERO } from "../core/money/money.ts";
 import { GIVEN_MONTHS_MAX, PRICED_PLANS, type PricedPlan } from "../core/money/plan-terms.ts";
-import { futureFrom, positiveAmountFrom } from "../core/text/field-rules.ts";
-import { invalid } from "../http/body/checks.ts";
-import { time, usd } from "../http/console/fields.ts";
+import { futureFrom, positiveAmountFrom, timeFrom } from "../core/text/field-rules.ts";
+import { invalid, readField } from "../http/body/checks.ts";
+import { time, usdSchema } from "../http/console/fields.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { oneOf, optional, Type, text, whole } from "../http/schema.ts";
 import { VOUCHERS } from "../readings/offers/vouchers.ts";
@@ -57,7 +55,7 @@ const make = operatorAct({
       minItems: 1,
       maxItems: CODES_MAX,
     }),
-    amount_usd: optional(usd("The credit of each redemption; needed without `plan`")),
+    amount_usd: optional(usdSchema("The credit of each redemption; needed without `plan`")),
     plan: optional(
       oneOf(PRICED_PLANS, {
         description:
@@ -115,7 +113,7 @@ const make = operatorAct({
       usesMax: input.uses ?? 1,
       tiers: input.tiers ?? null,
       oncePerPerson: input.once_per_person ?? false,
-      endsAt: end == null ? null : readField("ends_at", () => futureFrom(new Date(end), nowMs)),
+      endsAt: end == null ? null : readField("ends_at", () => futureFrom(timeFrom(end), nowMs)),
       createdAt: new Date(nowMs),
     };
     const about = madeWords(terms, codes);

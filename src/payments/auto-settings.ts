@@ -1,9 +1,8 @@
 // The holder's settings of automatic top-ups.
 
 import { AdministrationError } from "../core/errors.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
 import { CONSENT_VERSION } from "../core/money/consent.ts";
-import type { NanoUsd } from "../core/money/money.ts";
+import { dollars, type NanoUsd } from "../core/money/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type AutoTopUp, AutoTopUps, type AutoTopUpTerms } from "../store/payments/auto-top-ups.ts";

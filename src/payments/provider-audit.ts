@@ -1,8 +1,7 @@
 // Compares the book with the payment provider: every payment of either side must be on the other
 // one, with the same amount taken back.
 
-import { dollars } from "../core/journal/audit-finding.ts";
-import { add, subtract, ZERO } from "../core/money/money.ts";
+import { add, dollars, subtract, ZERO } from "../core/money/money.ts";
 import type { PaymentStanding } from "../core/money/payment-credit.ts";
 import { type BookedPayment, bookedPayments } from "../store/audit/payment-audit.ts";
 import type { ProviderPayment } from "./provider.ts";

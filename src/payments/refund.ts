@@ -2,8 +2,7 @@
 // takes the credit back.
 
 import { AdministrationError } from "../core/errors.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
-import type { NanoUsd } from "../core/money/money.ts";
+import { dollars, type NanoUsd } from "../core/money/money.ts";
 import {
   dropRefund,
   nextRefundAttempt,

@@ -2,8 +2,7 @@
 // the same rows, whichever events caused the readings, in any order.
 
 import { DAY_MS, HOUR_MS } from "../core/durations.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
-import { add, min, type NanoUsd, proportionUp } from "../core/money/money.ts";
+import { add, dollars, min, type NanoUsd, proportionUp } from "../core/money/money.ts";
 import type { PauseReason } from "../store/payments/auto-top-ups.ts";
 import type { PaymentStandingNow, TopUpChange } from "../store/payments/top-up-reading.ts";
 import { paidFor, type TopUp } from "../store/payments/top-ups.ts";

@@ -2,9 +2,8 @@
 
 import { DAY_MS, HOUR_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { dollars } from "../core/journal/audit-finding.ts";
 import { CONSENT_VERSION } from "../core/money/consent.ts";
-import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money/money.ts";
+import { add, dollars, type NanoUsd, subtract, toCents, ZERO } from "../core/money/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
 import { bonusOf, feeOf } from "../core/money/top-up-terms.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";

@@ -18,7 +18,7 @@ import {
   number,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
@@ -46,10 +46,10 @@ export const TopUp = {
   id: text({ sample: "topup_7n42DGM5Tflk9n8mt7Fhc7" }),
   kind: word(TOP_UP_KINDS, { sample: "checkout" }),
   status: word(TOP_UP_STATUSES, { sample: "open" }),
-  amount_usd: usd({ about: "What is credited", sample: "25" }),
-  fee_usd: usd({ about: "What is paid on top of it", sample: "1.05" }),
-  tax_usd: usd({ about: "The tax on top of both, once it is paid", sample: "0" }),
-  bonus_usd: usd({ about: "Credited on top of it", sample: "0" }),
+  amount_usd: usdField({ about: "What is credited", sample: "25" }),
+  fee_usd: usdField({ about: "What is paid on top of it", sample: "1.05" }),
+  tax_usd: usdField({ about: "The tax on top of both, once it is paid", sample: "0" }),
+  bonus_usd: usdField({ about: "Credited on top of it", sample: "0" }),
   failure: nullable(text({ about: "The provider's reason", sample: "card_declined" }), {
     sample: null,
   }),
@@ -69,12 +69,12 @@ const PaymentLine = {
     word(TOP_UP_KINDS, { about: "Of its top-up; null if it had none", sample: "checkout" }),
   ),
   provider: text({ sample: "sandbox" }),
-  amount_usd: usd({ about: "What was credited", sample: "25" }),
-  fee_usd: usd({ about: "What was paid on top of it", sample: "1.05" }),
-  tax_usd: usd({ about: "The tax on top of both", sample: "0" }),
-  bonus_usd: usd({ about: "Credited on top of it", sample: "0" }),
-  refunded_usd: usd({ about: "Refunded", sample: "5" }),
-  disputed_usd: usd({ about: "Held or taken by a dispute", sample: "0" }),
+  amount_usd: usdField({ about: "What was credited", sample: "25" }),
+  fee_usd: usdField({ about: "What was paid on top of it", sample: "1.05" }),
+  tax_usd: usdField({ about: "The tax on top of both", sample: "0" }),
+  bonus_usd: usdField({ about: "Credited on top of it", sample: "0" }),
+  refunded_usd: usdField({ about: "Refunded", sample: "5" }),
+  disputed_usd: usdField({ about: "Held or taken by a dispute", sample: "0" }),
   dispute: nullable(word(DISPUTE_STATES, { sample: "open" }), { sample: null }),
   paid_at: time({ sample: "2026-11-12T10:00:00.000Z" }),
   receipt_url: nullable(text({ sample: "https://pay.example/receipts/1" }), { sample: null }),
@@ -94,21 +94,21 @@ const Card = {
 
 const Auto = {
   state: word(["enabled", "paused"], { sample: "enabled" }),
-  amount_usd: usd({ about: "What each one credits", sample: "25" }),
-  threshold_usd: usd({ about: "Below this balance it tops up", sample: "10" }),
-  monthly_cap_usd: usd({ about: "At most this in a UTC month", sample: "100" }),
+  amount_usd: usdField({ about: "What each one credits", sample: "25" }),
+  threshold_usd: usdField({ about: "Below this balance it tops up", sample: "10" }),
+  monthly_cap_usd: usdField({ about: "At most this in a UTC month", sample: "100" }),
   card: nullable(text({ about: "The id of the card", sample: "card_7n42DGM5Tflk9n8mt7Fhc7" })),
   reason: nullable(text({ about: "Why it is paused", sample: "card_declined" }), { sample: null }),
 };
 
 const Caps = {
-  min_usd: usd({ about: "The least that a top-up may be", sample: "5" }),
-  now_usd: usd({ about: "The most that a top-up may be now", sample: "100" }),
-  at_once_usd: usd({ about: "Of one top-up", sample: "100" }),
-  day_usd: usd({ about: "In 24 hours", sample: "200" }),
-  auto_usd: usd({ about: "Of one automatic top-up; 0 where there are none", sample: "50" }),
-  auto_day_usd: usd({ about: "Automatically in 24 hours", sample: "100" }),
-  auto_month_usd: usd({ about: "Automatically in a UTC month", sample: "100" }),
+  min_usd: usdField({ about: "The least that a top-up may be", sample: "5" }),
+  now_usd: usdField({ about: "The most that a top-up may be now", sample: "100" }),
+  at_once_usd: usdField({ about: "Of one top-up", sample: "100" }),
+  day_usd: usdField({ about: "In 24 hours", sample: "200" }),
+  auto_usd: usdField({ about: "Of one automatic top-up; 0 where there are none", sample: "50" }),
+  auto_day_usd: usdField({ about: "Automatically in 24 hours", sample: "100" }),
+  auto_month_usd: usdField({ about: "Automatically in a UTC month", sample: "100" }),
 };
 
 /** The automatic top-up; null without one. */
@@ -125,7 +125,7 @@ export const Billing = {
   fee: nullable(
     nested({
       percent: number({ sample: 3 }),
-      fixed_usd: usd({ about: "On top of the percentage", sample: "0.3" }),
+      fixed_usd: usdField({ about: "On top of the percentage", sample: "0.3" }),
     }),
   ),
   adds_tax: flag({
@@ -136,7 +136,7 @@ export const Billing = {
     nested(
       {
         percent: number({ sample: 100 }),
-        max_usd: usd({ about: "At most this", sample: "20" }),
+        max_usd: usdField({ about: "At most this", sample: "20" }),
       },
       { about: "Given on top of the next top-up, which is the first; else null" },
     ),
@@ -278,7 +278,7 @@ const RETRY_SECONDS = 10;
 const Document = {
   kind: word(DOCUMENT_KINDS, { sample: "invoice" }),
   number: nullable(text({ about: "As the provider printed it", sample: "KETTLE-0001" })),
-  amount_usd: usd({ about: "With fee and tax", sample: "26.05" }),
+  amount_usd: usdField({ about: "With fee and tax", sample: "26.05" }),
   issued_at: time({ sample: "2026-11-12T10:00:01.000Z" }),
   url: text({
     about: "The PDF; the address ends after some time",

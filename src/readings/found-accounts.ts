@@ -1,6 +1,6 @@
 // Finds accounts for operators, by any id, name or address that a customer gives.
 
-import { nullable, text, time, usd, word } from "../core/records.ts";
+import { nullable, text, time, usdField, word } from "../core/records.ts";
 import { optional, text as textSchema } from "../http/schema.ts";
 import { searchAccounts } from "../store/accounts/account-search.ts";
 import type { Database } from "../store/servers/database.ts";
@@ -15,12 +15,15 @@ export const FoundAccount = {
   surface: word(["gateway", "application"], { sample: "gateway" }),
   state: word(["active", "suspended", "closed"], { sample: "active" }),
   state_reason: nullable(text({ sample: "dispute" }), { sample: null }),
-  paid_usd: usd({
+  paid_usd: usdField({
     about: "Paid balance as the ledger has it, with what is held",
     sample: "43.184120875",
   }),
-  free_usd: usd({ about: "Free credit as the ledger has it, with what is held", sample: "3.2" }),
-  owed_usd: usd({ about: "Owed for reversed payments", sample: "0" }),
+  free_usd: usdField({
+    about: "Free credit as the ledger has it, with what is held",
+    sample: "3.2",
+  }),
+  owed_usd: usdField({ about: "Owed for reversed payments", sample: "0" }),
   created_at: time({ sample: "2026-11-01T09:00:00.000Z" }),
 };
 

@@ -1,6 +1,6 @@
 // Lists grants of free credit, over all accounts.
 
-import { nullable, text, time, usd, word } from "../core/records.ts";
+import { nullable, text, time, usdField, word } from "../core/records.ts";
 import { type GrantPlace, listGrants } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
 import { type Keyset, listReading, type PageOf } from "./list-reading.ts";
@@ -8,7 +8,7 @@ import { type Keyset, listReading, type PageOf } from "./list-reading.ts";
 export const Grant = {
   account: text({ sample: "acct_7n42DGM5Tflk9n8mt7Fhc7" }),
   account_name: nullable(text({ sample: "Ada's account" })),
-  amount_usd: usd({ about: "How much", sample: "5" }),
+  amount_usd: usdField({ about: "How much", sample: "5" }),
   actor: text({ about: "`operator`, `system`, or a person's address", sample: "system" }),
   kind: word(["grant", "allowance", "voucher"], {
     about: "An allowance is of the Free plan",

@@ -19,7 +19,7 @@ import {
   nullable,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
 } from "../core/records.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
@@ -38,7 +38,9 @@ export const KeyTerms = {
   last_four: text({ sample: "k9Qz" }),
   scopes: listOf(text({ sample: "models" }), { sample: ["models", "search"] }),
   ip_allowlist: listOf(text({ sample: "203.0.113.0/24" })),
-  monthly_limit_usd: nullable(usd({ about: "The key's own budget for a UTC month", sample: "50" })),
+  monthly_limit_usd: nullable(
+    usdField({ about: "The key's own budget for a UTC month", sample: "50" }),
+  ),
   models: nullable(
     listOf(
       text({
@@ -64,7 +66,7 @@ export const KeyTerms = {
 
 const Key = {
   ...KeyTerms,
-  month_spent_usd: usd({ about: "Charged to this key in this UTC month", sample: "12.40031" }),
+  month_spent_usd: usdField({ about: "Charged to this key in this UTC month", sample: "12.40031" }),
 };
 
 const KeyScope = {

@@ -15,7 +15,7 @@ import {
   number,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
@@ -23,10 +23,12 @@ import type { AccountRow, KeyRow } from "../store/accounts/accounts.ts";
 import { AGE, type WalletStores } from "./reading.ts";
 
 const Month = {
-  spent_usd: usd({ about: "Charged in this UTC month", sample: "18.420319" }),
-  held_usd: usd({ about: "Held", sample: "0.0412" }),
-  tier_cap_usd: nullable(usd({ about: "The tier's cap; null for a plan", sample: "100" })),
-  own_cap_usd: nullable(usd({ about: "The account's own cap", sample: "40" }), { sample: null }),
+  spent_usd: usdField({ about: "Charged in this UTC month", sample: "18.420319" }),
+  held_usd: usdField({ about: "Held", sample: "0.0412" }),
+  tier_cap_usd: nullable(usdField({ about: "The tier's cap; null for a plan", sample: "100" })),
+  own_cap_usd: nullable(usdField({ about: "The account's own cap", sample: "40" }), {
+    sample: null,
+  }),
   resets_at: time({ about: "When the next month begins", sample: "2026-12-01T00:00:00.000Z" }),
 };
 
@@ -35,8 +37,8 @@ const KeyUse = {
   name: text({ sample: "production" }),
   used: number({ about: "Requests of the last 60 seconds", sample: 12 }),
   per_minute: number({ about: "Requests that it may make in 60 seconds", sample: 60 }),
-  month_spent_usd: usd({ about: "Charged", sample: "12.40031" }),
-  monthly_limit_usd: nullable(usd({ about: "Its budget", sample: "50" })),
+  month_spent_usd: usdField({ about: "Charged", sample: "12.40031" }),
+  monthly_limit_usd: nullable(usdField({ about: "Its budget", sample: "50" })),
 };
 
 const Requests = {
@@ -71,10 +73,10 @@ const BudgetOf = {
     sample: null,
   }),
   span: word(STANDING_SPANS, { about: "`5h` begins with its first call", sample: "day" }),
-  amount_usd: usd({ about: "What may be spent in the span", sample: "5" }),
-  spent_usd: usd({ about: "Charged", sample: "1.25" }),
-  held_usd: usd({ about: "Held", sample: "0.5" }),
-  left_usd: usd({ about: "What is left", sample: "3.25" }),
+  amount_usd: usdField({ about: "What may be spent in the span", sample: "5" }),
+  spent_usd: usdField({ about: "Charged", sample: "1.25" }),
+  held_usd: usdField({ about: "Held", sample: "0.5" }),
+  left_usd: usdField({ about: "What is left", sample: "3.25" }),
   renews_at: nullable(
     time({ about: "When the span ends; null without an end", sample: "2026-11-29T00:00:00.000Z" }),
   ),
@@ -85,7 +87,7 @@ const TierLimits = {
   requests_per_minute: number({ about: "Of one key; of a plan, of all keys", sample: 60 }),
   streams: number({ sample: 5 }),
   monthly_cap_usd: nullable(
-    usd({ about: "At most this in a month; null for a plan", sample: "100" }),
+    usdField({ about: "At most this in a month; null for a plan", sample: "100" }),
   ),
   services: listOf(text({ sample: "models" }), { sample: ["models", "search", "maps"] }),
   unlock: text({ about: "In words", sample: "$5 paid" }),

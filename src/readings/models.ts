@@ -18,7 +18,7 @@ import {
   nullable,
   number,
   text,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
@@ -40,16 +40,16 @@ const Further = {
   per: nullable(word(FEE_UNITS, { about: "What the fee is for", sample: "call" }), {
     sample: null,
   }),
-  usd: usd({ about: "For a million tokens of the part, or of the fee", sample: "0.1875" }),
+  usd: usdField({ about: "For a million tokens of the part, or of the fee", sample: "0.1875" }),
 };
 
 const Row = {
   when: listOf(nested(Condition), { sample: [] }),
   conditions: text({ about: "When the row applies; empty in the first row", sample: "" }),
-  input_usd_per_m: usd({ about: "For a million input tokens", sample: "0.15" }),
-  output_usd_per_m: usd({ about: "For a million output tokens", sample: "0.6" }),
+  input_usd_per_m: usdField({ about: "For a million input tokens", sample: "0.15" }),
+  output_usd_per_m: usdField({ about: "For a million output tokens", sample: "0.6" }),
   cached_input_usd_per_m: nullable(
-    usd({ about: "For a million cached input tokens", sample: "0.0375" }),
+    usdField({ about: "For a million cached input tokens", sample: "0.0375" }),
   ),
   further: listOf(
     text({ about: "A further price, in words", sample: "$0.1875 cache writes for 30 minutes" }),

@@ -14,7 +14,7 @@ import {
   publicId,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../core/records.ts";
@@ -24,35 +24,40 @@ import { hasCalled, readLastErrors, readUsageDays } from "../store/usage/recent-
 import { AGE, asOf, type Reading, usdText, type WalletStores } from "./reading.ts";
 
 const FreeLot = {
-  amount_usd: usd({ about: "What is left of it", sample: "3.2" }),
+  amount_usd: usdField({ about: "What is left of it", sample: "3.2" }),
   ends_at: nullable(time({ about: "When it ends", sample: "2027-02-20T00:00:00.000Z" })),
 };
 
 /** The balances of an account, alike on every page. */
 export const Balance = {
-  paid_usd: usd({ about: "Paid balance that is not held", sample: "43.184120875" }),
-  free_usd: usd({ about: "Free credit that is not held", sample: "3.2" }),
+  paid_usd: usdField({ about: "Paid balance that is not held", sample: "43.184120875" }),
+  free_usd: usdField({ about: "Free credit that is not held", sample: "3.2" }),
   free_expires_at: nullable(
     time({ about: "When free credit first ends", sample: "2027-02-20T00:00:00.000Z" }),
   ),
   free_lots: listOf(nested(FreeLot), { about: "Its parts by their ends, the first to end first" }),
-  held_usd: usd({ about: "Held by calls that have not ended", sample: "0.0412" }),
-  owed_usd: usd({ about: "Paid first by the next payment", sample: "0" }),
-  spendable_usd: usd({ about: "What a call can hold now", sample: "46.384120875" }),
+  held_usd: usdField({ about: "Held by calls that have not ended", sample: "0.0412" }),
+  owed_usd: usdField({ about: "Paid first by the next payment", sample: "0" }),
+  spendable_usd: usdField({ about: "What a call can hold now", sample: "46.384120875" }),
   spendable_limit: word(BINDINGS, { sample: "balance" }),
 };
 
 const Month = {
   month: text({ pattern: "^\\d{4}-\\d\\d$", sample: "2026-11" }),
-  spent_usd: usd({ about: "Charged to calls of this UTC month", sample: "18.420319" }),
-  held_usd: usd({ about: "Held by calls of this month that have not ended", sample: "0.0412" }),
-  cap_usd: nullable(usd({ about: "The lower one of tier cap and own cap", sample: "100" })),
-  own_cap_usd: nullable(usd({ about: "The account's own cap", sample: "40" }), { sample: null }),
+  spent_usd: usdField({ about: "Charged to calls of this UTC month", sample: "18.420319" }),
+  held_usd: usdField({
+    about: "Held by calls of this month that have not ended",
+    sample: "0.0412",
+  }),
+  cap_usd: nullable(usdField({ about: "The lower one of tier cap and own cap", sample: "100" })),
+  own_cap_usd: nullable(usdField({ about: "The account's own cap", sample: "40" }), {
+    sample: null,
+  }),
   resets_at: time({ about: "When the next month begins", sample: "2026-12-01T00:00:00.000Z" }),
 };
 
 const Burn = {
-  usd_per_day: usd({
+  usd_per_day: usdField({
     about: "The mean of the last seven full days, or of fewer on a young account",
     sample: "1.204",
   }),
@@ -65,7 +70,7 @@ const Burn = {
 const Today = {
   calls: number({ minimum: 0, sample: 1204 }),
   errors: number({ minimum: 0, about: "Refused and failed ones", sample: 7 }),
-  cost_usd: usd({ about: "Charged since midnight UTC", sample: "0.94123" }),
+  cost_usd: usdField({ about: "Charged since midnight UTC", sample: "0.94123" }),
 };
 
 const Tier = {
@@ -75,7 +80,7 @@ const Tier = {
   next: nullable(
     nested({
       name: text({ sample: "build" }),
-      paid_usd_missing: usd({ about: "Still to be paid for it", sample: "25" }),
+      paid_usd_missing: usdField({ about: "Still to be paid for it", sample: "25" }),
       days_left: number({ minimum: 0, sample: 2 }),
       unlocks: listOf(text({ about: "A service that it adds", sample: "mail" })),
     }),

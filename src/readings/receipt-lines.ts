@@ -23,7 +23,7 @@ import {
   partsOf as partsOfUsage,
   type Part as TokenPart,
 } from "../core/money/usage.ts";
-import { nullable, number, text, usd, type WireOf } from "../core/records.ts";
+import { nullable, number, text, usdField, type WireOf } from "../core/records.ts";
 import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
 import type { SearchOffer } from "../services/search/search-catalogue.ts";
@@ -45,13 +45,13 @@ export const ReceiptLine = {
   what: text({ about: "Such as `input tokens`", sample: "input tokens" }),
   units: number({ sample: 812 }),
   price_usd: nullable(
-    usd({
+    usdField({
       about: "For `per` units; null if it is no longer known, or the hold was less than the cost",
       sample: "0.15",
     }),
   ),
   per: number({ sample: 1_000_000 }),
-  cost_usd: nullable(usd({ about: "Before rounding up", sample: "0.0001218" })),
+  cost_usd: nullable(usdField({ about: "Before rounding up", sample: "0.0001218" })),
 };
 
 type Line = WireOf<typeof ReceiptLine>;

@@ -2,7 +2,15 @@
 
 import { ApiError } from "../core/errors.ts";
 import { isId, toUuid } from "../core/ids.ts";
-import { jsonFrom, listOf, nested, nullable, text, usd, type WireOf } from "../core/records.ts";
+import {
+  jsonFrom,
+  listOf,
+  nested,
+  nullable,
+  text,
+  usdField,
+  type WireOf,
+} from "../core/records.ts";
 import { readKeyNames } from "../store/accounts/key-names.ts";
 import { findCall } from "../store/usage/request-log.ts";
 import { type AccountSource, AGE, asOf } from "./reading.ts";
@@ -17,14 +25,14 @@ const [INPUT, OUTPUT] = [
 
 const Amounts = {
   held_usd: nullable(
-    usd({ about: "The upper bound that was held; null if it was refused", sample: "0.0026" }),
+    usdField({ about: "The upper bound that was held; null if it was refused", sample: "0.0026" }),
   ),
-  charged_usd: usd({ about: "What was charged", sample: "0.0004215" }),
-  returned_usd: usd({ about: "What of the hold was given back", sample: "0.0021785" }),
-  free_usd: usd({ about: "The part of the charge that free credit paid", sample: "0" }),
-  paid_usd: usd({ about: "The part of it that the paid balance paid", sample: "0.0004215" }),
+  charged_usd: usdField({ about: "What was charged", sample: "0.0004215" }),
+  returned_usd: usdField({ about: "What of the hold was given back", sample: "0.0021785" }),
+  free_usd: usdField({ about: "The part of the charge that free credit paid", sample: "0" }),
+  paid_usd: usdField({ about: "The part of it that the paid balance paid", sample: "0.0004215" }),
   balance_after_usd: nullable(
-    usd({ about: "Both balances after it; null if nothing changed", sample: "46.3836994" }),
+    usdField({ about: "Both balances after it; null if nothing changed", sample: "46.3836994" }),
   ),
 };
 

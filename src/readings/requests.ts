@@ -4,7 +4,7 @@
 import { serviceOfScope } from "../core/access/services.ts";
 import { OK } from "../core/errors.ts";
 import { fromUuid, isId, toUuid } from "../core/ids.ts";
-import { usd as parseUsd } from "../core/money/money.ts";
+import { usd } from "../core/money/money.ts";
 import {
   jsonFrom,
   listOf,
@@ -13,13 +13,13 @@ import {
   number,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
 } from "../core/records.ts";
 import { isUsualYear } from "../core/text/field-rules.ts";
 import { CALL_STATUSES } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
-import { time as timeSchema, usd as usdSchema } from "../http/console/fields.ts";
+import { time as timeSchema, usdSchema } from "../http/console/fields.ts";
 import { oneOf, optional, text as textSchema } from "../http/schema.ts";
 import { type KeyName, readKeyNames } from "../store/accounts/key-names.ts";
 import { exportCalls, type LogPage } from "../store/usage/log-export.ts";
@@ -58,8 +58,8 @@ export const LoggedRequest = {
   prompt_tokens: number({ sample: 812 }),
   cached_tokens: number({ sample: 0 }),
   completion_tokens: number({ sample: 240 }),
-  cost_usd: usd({ about: "Charged", sample: "0.0004215" }),
-  free_usd: usd({ about: "The part of it that free credit paid", sample: "0" }),
+  cost_usd: usdField({ about: "Charged", sample: "0.0004215" }),
+  free_usd: usdField({ about: "The part of it that free credit paid", sample: "0" }),
   latency_ms: number({ sample: 1840 }),
   first_token_ms: nullable(number({ sample: 212 })),
 };
@@ -165,7 +165,7 @@ function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): Log
 
 function amountIn(text: string): bigint {
   try {
-    return parseUsd(text);
+    return usd(text);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw invalid("min_cost_usd", `is too large: '${text}'`);

@@ -4,7 +4,7 @@
 import { serviceOfScope, serviceTitle } from "../core/access/services.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { isDay } from "../core/money/months.ts";
-import { jsonFrom, listOf, nested, text, usd, type WireOf } from "../core/records.ts";
+import { jsonFrom, listOf, nested, text, usdField, type WireOf } from "../core/records.ts";
 import { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
 import { type Checked, oneOf, optional, Type, text as textSchema } from "../http/schema.ts";
@@ -32,25 +32,27 @@ export const RevenueQuery = Type.Object(
 
 const Sums = {
   calls: count("Calls that were served or charged", 1204),
-  charged_usd: usd({ about: "Charged, of paid and free credit", sample: "18.420319" }),
-  free_usd: usd({ about: "The part that free credit paid", sample: "1.2" }),
+  charged_usd: usdField({ about: "Charged, of paid and free credit", sample: "18.420319" }),
+  free_usd: usdField({ about: "The part that free credit paid", sample: "1.2" }),
   known_calls: count("Calls among them whose upstream cost is known", 1204),
-  known_usd: usd({ about: "What those were charged", sample: "18.420319" }),
-  upstream_usd: usd({ about: "What those cost the operator", sample: "11.2" }),
+  known_usd: usdField({ about: "What those were charged", sample: "18.420319" }),
+  upstream_usd: usdField({ about: "What those cost the operator", sample: "11.2" }),
   provider_calls: count("Known calls whose cost the provider reported", 210),
-  provider_usd: usd({
+  provider_usd: usdField({
     about: "What those cost; the rest of upstream_usd is by buying prices",
     sample: "2.1",
   }),
-  margin_usd: usd({ about: "What is left of them", sample: "7.220319" }),
+  margin_usd: usdField({ about: "What is left of them", sample: "7.220319" }),
 };
 
 const Received = {
   payments: count("Payments of these days", 1),
-  amount_usd: usd({ about: "Credited for them, without bonus", sample: "25" }),
-  fee_usd: usd({ about: "Fees that payers paid on top", sample: "0" }),
-  taken_back_usd: usd({ about: "Refunded, disputed or lost of them by now", sample: "0" }),
-  by_day: listOf(usd({ about: "Credited on each day", sample: "25" }), { sample: ["25", "0"] }),
+  amount_usd: usdField({ about: "Credited for them, without bonus", sample: "25" }),
+  fee_usd: usdField({ about: "Fees that payers paid on top", sample: "0" }),
+  taken_back_usd: usdField({ about: "Refunded, disputed or lost of them by now", sample: "0" }),
+  by_day: listOf(usdField({ about: "Credited on each day", sample: "25" }), {
+    sample: ["25", "0"],
+  }),
 };
 
 export const Revenue = {
@@ -67,14 +69,14 @@ export const Revenue = {
       name: text({ about: "Empty where the log has none", sample: "chat" }),
       title: text({ sample: "Chat" }),
       ...Sums,
-      by_day: listOf(usd({ about: "Charged on each day", sample: "9.1" }), {
+      by_day: listOf(usdField({ about: "Charged on each day", sample: "9.1" }), {
         sample: ["9.1", "9.320319"],
       }),
     }),
   ),
   total: nested({
     ...Sums,
-    earned_usd: usd({ about: "Charged of paid credit", sample: "17.220319" }),
+    earned_usd: usdField({ about: "Charged of paid credit", sample: "17.220319" }),
   }),
   received: nested(Received),
 };

@@ -14,13 +14,13 @@ import {
   number,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   type Words,
   word,
 } from "../core/records.ts";
 import { type CsvCell, csvLine } from "../core/text/csv.ts";
-import { isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
+import { timeFrom } from "../core/text/field-rules.ts";
 import {
   CALL_STATUSES,
   FIGURE_NAMES,
@@ -33,7 +33,7 @@ import {
   USAGE_GROUPS,
   USAGE_STEPS,
 } from "../core/usage-query.ts";
-import { invalid } from "../http/body/checks.ts";
+import { invalid, readField } from "../http/body/checks.ts";
 import { time as timeSchema } from "../http/console/fields.ts";
 import { type Checked, oneOf, optional, Type, text as textSchema } from "../http/schema.ts";
 import { type KeyName, keyNumbers, readKeyNames, tagsText } from "../store/accounts/key-names.ts";
@@ -92,7 +92,7 @@ type FigureFields = {
 const measureFields = Object.entries(MEASURES).map(([name, { unit, ...words }]) => [
   name,
   unit === "usd"
-    ? usd(words as Words<string>)
+    ? usdField(words as Words<string>)
     : number({ minimum: 0, ...(words as Words<number>) }),
 ]);
 
@@ -319,12 +319,7 @@ async function rangeOf(database: Database, input: UsageInput): Promise<UsageRang
 
 /** A time that a schema has matched already. @throws ApiError */
 export function queryTime(field: string, text: string): number {
-  const ms = Date.parse(text);
-  // JavaScript reads February 30 as March 2, so the day must come back unchanged.
-  const isDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));
-  if (!isDay) throw invalid(field, `must be a time such as 2026-11-22T00:00:00Z, but is '${text}'`);
-  if (isUsualYear(new Date(ms))) return ms;
-  throw invalid(field, `${USUAL_YEARS}, but is '${text}'`);
+  return readField(field, () => timeFrom(text)).getTime();
 }
 
 /** The name of a time zone as the tz database has it. @throws ApiError */

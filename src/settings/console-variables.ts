@@ -1,7 +1,7 @@
 // Defines the environment variables of the console, which people sign in to.
 
 import type { Variables } from "./environment.ts";
-import { addresses, flag, oneOf, secretList, webAddress } from "./variable-kinds.ts";
+import { addresses, choice, flag, secretList, webAddress } from "./variable-kinds.ts";
 
 /** The variables of the console. */
 export const CONSOLE_VARIABLES = {
@@ -27,7 +27,7 @@ export const CONSOLE_VARIABLES = {
       "`CONSOLE_URL` is not of this machine",
   },
   FREE_CREDIT_PER_NETWORK: {
-    kind: oneOf(["once", "unlimited"]),
+    kind: choice(["once", "unlimited"]),
     default: "once",
     about: "whether people of one network (/24, IPv6 /48) get free credit by sign-up once",
   },

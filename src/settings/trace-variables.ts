@@ -1,7 +1,7 @@
 // Defines and combines the environment variables of traces, under OpenTelemetry's own names.
 
 import { ConfigError, type Values, type Variables } from "./environment.ts";
-import { anyText, oneOf, webAddress } from "./variable-kinds.ts";
+import { anyText, choice, webAddress } from "./variable-kinds.ts";
 
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\x20-\x7e]*)$/;
 
@@ -19,7 +19,7 @@ export const TRACE_VARIABLES = {
     about: "headers sent along, such as `authorization=Basic abc`, joined with commas",
   },
   OTEL_TRACES_SAMPLER: {
-    kind: oneOf(["parentbased_traceidratio", "traceidratio"]),
+    kind: choice(["parentbased_traceidratio", "traceidratio"]),
     default: "parentbased_traceidratio",
     about:
       "whether the caller's `traceparent` decides which calls are traced; with `traceidratio` " +

@@ -18,7 +18,7 @@ const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 
 export const flag: Kind<boolean> = {
   range: "`true` or `false`",
-  parse: (text) => oneOf(["true", "false"]).parse(text) === "true",
+  parse: (text) => choice(["true", "false"]).parse(text) === "true",
 };
 
 /** A whole number within bounds, both included. */
@@ -39,7 +39,7 @@ export function seconds(min: number, max: number): Kind<number> {
   return { range: `${min} to ${max}`, parse: (text) => parse(text) * 1000 };
 }
 
-export function oneOf<const T extends string>(values: readonly T[]): Kind<T> {
+export function choice<const T extends string>(values: readonly T[]): Kind<T> {
   return {
     range: values.map((value) => `\`${value}\``).join(", "),
     parse(text) {

@@ -9,12 +9,12 @@ import {
   addresses,
   amount,
   anyText,
+  choice,
   dkimSelector,
   domain,
   flag,
   hostNames,
   mailServer,
-  oneOf,
   postgresAddress,
   pricePerThousand,
   redisAddress,
@@ -54,7 +54,7 @@ export const STORE_VARIABLES = {
     about: "Postgres 18, which has the ledger: `postgres://…`",
   },
   DATABASE_POOLER: {
-    kind: oneOf(["none", "transaction"]),
+    kind: choice(["none", "transaction"]),
     default: "none",
     about:
       "`transaction` where `DATABASE_URL` leads to a [connection pooler]" +
@@ -239,7 +239,7 @@ export const SERVER_VARIABLES = {
       "addresses that are not public; only where you trust all customers with your network",
   },
   LOG_LEVEL: {
-    kind: oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+    kind: choice(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     default: "info",
     about: "the least severe lines that are logged",
   },

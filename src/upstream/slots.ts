@@ -4,7 +4,7 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 
-interface Waiting {
+interface WaitingRequest {
   readonly account: string;
   /** Called at the end of the wait: `hasSlot` is true if the request got a slot. */
   readonly end: (hasSlot: boolean) => void;
@@ -33,7 +33,7 @@ export class Slots {
   #taken = 0;
   readonly #takenBy = new Map<string, number>();
   /** The waiting requests, in order of arrival. */
-  #waiting: Waiting[] = [];
+  #waiting: WaitingRequest[] = [];
 
   constructor(max: number) {
     this.#max = max;
@@ -68,7 +68,7 @@ export class Slots {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const giveUp = () => waiting.end(false);
     const callOff = clock.after(forMs, giveUp);
-    const waiting: Waiting = {
+    const waiting: WaitingRequest = {
       account,
       end: (hasSlot) => {
         callOff();
@@ -95,8 +95,8 @@ export class Slots {
     }
   }
 
-  #next(): Waiting | null {
-    let first: Waiting | null = null;
+  #next(): WaitingRequest | null {
+    let first: WaitingRequest | null = null;
     for (const one of this.#waiting) {
       if (!this.#mayTake(one.account)) continue;
       if (first === null || this.#has(one.account) < this.#has(first.account)) first = one;
@@ -127,7 +127,7 @@ export class Slots {
     return this.#has(account) < SLOTS_A_FREE_ONE * (this.#max - this.#taken);
   }
 
-  #comesFirst({ account }: Waiting, other: string): boolean {
+  #comesFirst({ account }: WaitingRequest, other: string): boolean {
     return this.#mayTake(account) && this.#has(account) <= this.#has(other);
   }
 

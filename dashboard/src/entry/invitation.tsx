@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { acceptInvitation } from "../api/people.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
-import { Failure, Waiting } from "../parts/loaded.tsx";
+import { Failure, Placeholder } from "../parts/loaded.tsx";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useToken } from "./entry-form.tsx";
@@ -18,7 +18,7 @@ export function Invitation() {
     const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
     return <EntryCard title={t.entry.invitation} about={t.entry.brokenLink} foot={foot} />;
   }
-  if (me.isPending) return <Waiting height={200} />;
+  if (me.isPending) return <Placeholder height={200} />;
   if (me.data === undefined) return <SignInFirst token={token} error={me.error} />;
   const { email } = me.data.person;
   const run = async () => {

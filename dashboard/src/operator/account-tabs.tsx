@@ -20,7 +20,7 @@ import { PagerRow } from "../parts/pager.tsx";
 import { Facts, Notice, Panel, Tag } from "../parts/panel.tsx";
 import { RequestTable } from "../parts/request-table.tsx";
 import { Table } from "../parts/table.tsx";
-import { oneOf, useFields } from "../search-fields.ts";
+import { choiceAmong, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { t } from "../texts.ts";
 import { dayTime } from "../time.ts";
@@ -209,7 +209,7 @@ const STATUSES = ["any", ...CALL_STATUSES] as const;
 export function RequestsTab() {
   const id = useAccountId();
   const [fields, change] = useFields();
-  const status = oneOf(STATUSES, fields.status);
+  const status = choiceAmong(STATUSES, fields.status);
   const query = useQuery({
     ...requestsQuery(id, {
       status: status === "any" ? undefined : status,

@@ -32,7 +32,7 @@ export function HealthPage() {
         {(health) => (
           <div className="panels">
             <div className="split" data-even="">
-              <Waiting health={health} />
+              <WaitingWork health={health} />
               <PausesPanel />
             </div>
             <Panel title={words.servers} aside={words.about(health.process.id)}>
@@ -59,7 +59,7 @@ export function HealthPage() {
   );
 }
 
-function Waiting({ health }: { readonly health: HealthReply }) {
+function WaitingWork({ health }: { readonly health: HealthReply }) {
   const { journal, mails, events, process } = health;
   return (
     <Panel title={words.journal}>

@@ -16,7 +16,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
-import { oneOf, useFields } from "../search-fields.ts";
+import { choiceAmong, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { isoOf, UTC } from "../time.ts";
 import { Go } from "./go.tsx";
@@ -32,8 +32,8 @@ function dayBack(days: number): string {
 
 export function RevenuePage() {
   const [fields, change] = useFields();
-  const range = oneOf(RANGES, fields.range);
-  const group = oneOf(REVENUE_GROUPS, fields.group);
+  const range = choiceAmong(RANGES, fields.range);
+  const group = choiceAmong(REVENUE_GROUPS, fields.group);
   const days = { from: dayBack(Number(range) - 1), to: dayBack(0) };
   const query = useQuery({
     ...revenueQuery({ ...days, group }),
@@ -173,7 +173,7 @@ const STATES = ["open", "all"] as const;
 
 export function DisputesPage() {
   const [fields] = useFields();
-  const state = oneOf(STATES, fields.state);
+  const state = choiceAmong(STATES, fields.state);
   const query = useQuery({
     ...disputesQuery({ state, before: fields.before }),
     placeholderData: (last) => last,

@@ -8,7 +8,7 @@ import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
-import { oneOf, useFields } from "../search-fields.ts";
+import { choiceAmong, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { dayTime } from "../time.ts";
 import { AccountLink } from "./account-link.tsx";
@@ -56,7 +56,7 @@ const MAILS: readonly Column<Mail>[] = columnsOf(ot.columns, {
 
 export function MailsPage() {
   const [fields] = useFields();
-  const status = oneOf(MAIL_STATES, fields.status);
+  const status = choiceAmong(MAIL_STATES, fields.status);
   const query = useQuery({
     ...mailsQuery({ status, before: fields.before }),
     placeholderData: (last) => last,
@@ -123,7 +123,7 @@ const EVENTS: readonly Column<Event>[] = columnsOf(
 
 export function EventsPage() {
   const [fields] = useFields();
-  const status = oneOf(EVENT_STATES, fields.status);
+  const status = choiceAmong(EVENT_STATES, fields.status);
   const query = useQuery({
     ...eventsQuery({ status, before: fields.before }),
     placeholderData: (last) => last,

@@ -1,7 +1,7 @@
 // The columns of a table. A column that shows a field is drawn by the kind of the field.
 
 import type { ReactNode } from "react";
-import { kindOf } from "../field-kinds.ts";
+import { fieldKindOf } from "../field-kinds.ts";
 import { countText } from "../numbers.ts";
 import { dayTime } from "../time.ts";
 import { Money } from "./money.tsx";
@@ -72,7 +72,7 @@ export function columnOf<Row>(id: string, title: string, how: Shown<Row>): Colum
 type Look = Omit<Column<never>, "show">;
 
 function fieldColumn<Row>(name: keyof Row & string, text: Look, number: Look): Column<Row> {
-  const kind = kindOf(name);
+  const kind = fieldKindOf(name);
   const cell = (value: string) =>
     kind === "usd" ? <Money usd={value} /> : kind === "time" ? dayTime(value) : value;
   const look = {

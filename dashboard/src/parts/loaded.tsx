@@ -24,7 +24,7 @@ export function Loaded<T>({ query, children, height = 180 }: LoadedProps<T>) {
   if (data === undefined && error !== null) {
     return <Failure error={error} retry={() => void refetch()} />;
   }
-  if (data === undefined) return <Waiting height={height} />;
+  if (data === undefined) return <Placeholder height={height} />;
   return (
     <>
       {error !== null && (
@@ -38,7 +38,7 @@ export function Loaded<T>({ query, children, height = 180 }: LoadedProps<T>) {
 }
 
 /** Grey shapes where figures will be. */
-export function Waiting({ height }: { readonly height: number }) {
+export function Placeholder({ height }: { readonly height: number }) {
   return (
     <div className="stack" aria-busy="true" role="status" aria-label={t.states.loading}>
       <Skeleton height={height} radius={11} />

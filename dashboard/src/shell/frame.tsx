@@ -4,7 +4,7 @@ import { Burger, Drawer } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
 import { type ReactNode, Suspense } from "react";
-import { Waiting } from "../parts/loaded.tsx";
+import { Placeholder } from "../parts/loaded.tsx";
 import { t } from "../texts.ts";
 
 interface FrameProps {
@@ -47,7 +47,7 @@ export function Frame({ title, bar, home, side, notice, subject }: FrameProps) {
         </aside>
         <main className="frame-main" id="content" tabIndex={-1} key={subject}>
           {notice}
-          <Suspense fallback={<Waiting height={220} />}>
+          <Suspense fallback={<Placeholder height={220} />}>
             <Outlet />
           </Suspense>
         </main>

@@ -42,7 +42,7 @@ export function crossCheck(
   const [first] = agreed;
   const isDisputed =
     first === undefined || agreed.some((one) => one !== first && !agree(first, one));
-  if (isDisputed) return { is: "disputed", reason: `the lists disagree: ${wordsOf(found)}` };
+  if (isDisputed) return { is: "disputed", reason: `the lists disagree: ${listingsText(found)}` };
   return { is: "checked", checked: checkedOf(first, found) };
 }
 
@@ -79,7 +79,7 @@ function checkedOf(first: Listing, found: readonly Listing[]): Checked {
   return {
     model: first.model,
     lists: [first, ...agreeing].map(({ list }) => list),
-    others: others.map((one) => wordsOf([one])),
+    others: others.map((one) => listingsText([one])),
     isAlone: (price) => !named.has(nameOf(price)),
   };
 }
@@ -111,7 +111,7 @@ function agree({ model: a }: Listing, { model: b }: Listing): boolean {
   });
 }
 
-function wordsOf(listings: readonly Listing[]): string {
+function listingsText(listings: readonly Listing[]): string {
   return listings
     .map(({ list, model }) => {
       const parts = Object.entries(model.rows[0]?.parts ?? {}) as [Part, PicoUsd][];

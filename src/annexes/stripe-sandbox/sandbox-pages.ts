@@ -38,7 +38,7 @@ export function paymentPage(
   terms: PageTerms,
 ): string {
   const texts = SANDBOX_TEXTS[terms.language];
-  const pay = escapeHtml(texts.pay(usd(session.amount_total, texts)));
+  const pay = escapeHtml(texts.pay(centsText(session.amount_total, texts)));
   const consent = consentOf(session, texts);
   const cards = TEST_CARDS.map(
     ({ number, about }, index) =>
@@ -60,7 +60,7 @@ export function paymentPage(
       ? `<p><a href="${escapeHtml(cancel)}">${texts.backUnpaid}</a></p>`
       : "";
   return page(
-    texts.pay(usd(session.amount_total, texts)),
+    texts.pay(centsText(session.amount_total, texts)),
     said + sessionLines(session, texts) + form + back,
     terms,
   );
@@ -69,7 +69,7 @@ export function paymentPage(
 /** The items of a payment and its tax, as a list. */
 function linesHtml(lines: readonly Line[], tax: number, texts: SandboxTexts): string {
   const row = (name: string, cents: number) =>
-    `<li>${escapeHtml(texts.line(name, usd(cents, texts)))}</li>`;
+    `<li>${escapeHtml(texts.line(name, centsText(cents, texts)))}</li>`;
   const rows = lines.map(({ description, cents }) => row(lineName(description, texts), cents));
   return `<ul>${rows.join("")}${tax > 0 ? row(texts.tax, tax) : ""}</ul>`;
 }
@@ -100,7 +100,7 @@ function lineName(sent: string, { credit, fee, plan }: SandboxTexts): string {
 /** The receipt of a payment. */
 export function receiptPage({ id, amount_received }: SandboxObject, terms: PageTerms): string {
   const texts = SANDBOX_TEXTS[terms.language];
-  const paid = escapeHtml(texts.line(texts.paidTitle, usd(amount_received, texts)));
+  const paid = escapeHtml(texts.line(texts.paidTitle, centsText(amount_received, texts)));
   return page(texts.receipt, `<p>${paid}</p><p>${escapeHtml(id)}</p>`, terms);
 }
 
@@ -108,7 +108,7 @@ export function receiptPage({ id, amount_received }: SandboxObject, terms: PageT
 export function documentPage(document: SandboxObject, terms: PageTerms): string {
   const texts = SANDBOX_TEXTS[terms.language];
   const title = document.object === "invoice" ? texts.invoice : texts.creditNote;
-  const line = texts.line(`${title} ${document.number}`, usd(document.total, texts));
+  const line = texts.line(`${title} ${document.number}`, centsText(document.total, texts));
   const { data } = document.lines as { readonly data: readonly InvoiceItem[] };
   const lines = data.map(({ description, amount: cents }) => ({ description, cents }));
   const rows = linesHtml(lines, Number(document.total) - Number(document.subtotal), texts);
@@ -141,7 +141,8 @@ export function overviewPage({ store }: SandboxActions): string {
     .list("checkout.session")
     .filter(({ status }) => status === "open")
     .map(
-      ({ id, amount_total }) => `<li><a href="/pay/${id}">Pay ${dollars(amount_total)}</a></li>`,
+      ({ id, amount_total }) =>
+        `<li><a href="/pay/${id}">Pay ${englishCents(amount_total)}</a></li>`,
     );
   // The list leaves out canceled intents, which the sandbox made for final invoices: nobody paid
   // these intents.
@@ -184,7 +185,7 @@ function paymentItem(store: SandboxActions["store"], intent: SandboxObject): str
     action("Lose", { do: "move", id, status: "lost" }),
   ]);
   const refunds = of("refund").flatMap(({ id, status, amount }) => [
-    `<br>refund of ${dollars(amount)} ${escapeHtml(String(status))} `,
+    `<br>refund of ${englishCents(amount)} ${escapeHtml(String(status))} `,
     ...(status === "failed" ? [] : [action("Let it fail", { do: "fail", id })]),
   ]);
   const actions =
@@ -196,7 +197,7 @@ function paymentItem(store: SandboxActions["store"], intent: SandboxObject): str
           action("Warn of fraud", { do: "warn", id: intent.id }),
         ]
       : [];
-  const what = `${dollars(intent.amount)} ${escapeHtml(String(intent.status))} `;
+  const what = `${englishCents(intent.amount)} ${escapeHtml(String(intent.status))} `;
   return `<li>${[what, ...actions, ...refunds, ...disputes].join("")}</li>`;
 }
 
@@ -261,10 +262,10 @@ function wordsFor(code: string, known: Readonly<Record<string, string>>): string
   return known[code] ?? code;
 }
 
-function usd(cents: unknown, texts: SandboxTexts): string {
+function centsText(cents: unknown, texts: SandboxTexts): string {
   return texts.usd(ofCents(Number(cents)));
 }
 
-function dollars(cents: unknown): string {
-  return usd(cents, englishSandbox);
+function englishCents(cents: unknown): string {
+  return centsText(cents, englishSandbox);
 }

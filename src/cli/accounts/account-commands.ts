@@ -7,25 +7,24 @@ import {
 import { closeAccount } from "../../accounts/closing.ts";
 import { type Adjusted, adjustBalance, forgiveOwed } from "../../accounts/payments.ts";
 import { CONTRACTS, PLAN_NAMES } from "../../core/access/limits.ts";
-import { toJsonNumber, ZERO } from "../../core/money/money.ts";
+import { dollars, toJsonNumber, ZERO } from "../../core/money/money.ts";
 import { asciiDomain } from "../../core/text/mail-address.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
 import { notedChanges } from "../noted.ts";
-import { dollars } from "../print.ts";
 import {
   amountOrNoneOf,
   emailOf,
   idOf,
   nameAmong,
-  oneOf,
   positiveAmountOf,
   reasonOf,
   referenceOf,
   signedAmountOf,
+  wordOf,
 } from "../values.ts";
 import { limitsCommand } from "./account-limits.ts";
 import { showAccount } from "./account-show.ts";
-import { adjustmentText, forgivenText, lineOf, outcomeText } from "./account-texts.ts";
+import { activityOf, adjustmentText, forgivenText, outcomeText } from "./account-texts.ts";
 
 const create: Command = {
   name: "account create",
@@ -39,7 +38,7 @@ const create: Command = {
   },
   prepare(input) {
     const email = emailOf(input, "email");
-    const surface = oneOf(input, "surface", {
+    const surface = wordOf(input, "surface", {
       words: ["gateway", "application"],
       fallback: "gateway",
     });
@@ -47,7 +46,7 @@ const create: Command = {
       throw new UsageError("--plan needs --surface application: a Gateway account has no plan");
     }
     const plan =
-      surface === "gateway" ? null : oneOf(input, "plan", { words: PLAN_NAMES, fallback: "free" });
+      surface === "gateway" ? null : wordOf(input, "plan", { words: PLAN_NAMES, fallback: "free" });
     return async ({ administration }) => {
       const account = { surface, email, ...(plan !== null && { plan }) };
       const deps = notedChanges(administration, "account_opened", email ?? surface);
@@ -244,7 +243,7 @@ function adjustmentAnswer({ id, operation, applied }: Adjusted, text: string): A
 
 function change(id: string, action: AccountAction): ReturnType<Command["prepare"]> {
   return async ({ administration }) => {
-    const deps = notedChanges(administration, ...lineOf(action));
+    const deps = notedChanges(administration, ...activityOf(action));
     const { account, applied } = await changeAccount(deps, id, action);
     const ownCap = account.ownCap;
     const json = {

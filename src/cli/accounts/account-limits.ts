@@ -3,10 +3,10 @@
 
 import type { AccountSummary, Binding } from "../../accounts/account-summary.ts";
 import { findAccount } from "../../accounts/administration.ts";
-import { toJsonNumber } from "../../core/money/money.ts";
+import { dollars, dollarText, toJsonNumber } from "../../core/money/money.ts";
 import { type LimitsReply, readLimits } from "../../readings/limits.ts";
 import type { Answer, Command } from "../command.ts";
-import { dollars, indented, labelled, table } from "../print.ts";
+import { indented, labelled, table } from "../print.ts";
 import { idOf } from "../values.ts";
 
 const BINDING_WORDS = {
@@ -75,7 +75,7 @@ export function budgetsText(budgets: LimitsReply["budgets"]): string {
     key ?? "account",
     span,
     `$${spent_usd} of $${amount_usd} spent`,
-    `$${left_usd} left`,
+    `${dollarText(left_usd)} left`,
     renews_at === null ? "" : `renews at ${renews_at}`,
   ]);
   return `\n\nbudgets\n${indented(table(rows))}`;

@@ -2,12 +2,12 @@ import { type AccountSummary, readAccountSummary } from "../../accounts/account-
 import { findAccount } from "../../accounts/administration.ts";
 import type { Tier } from "../../core/access/limits.ts";
 import { unlockWords } from "../../core/access/tier-words.ts";
-import { add, type NanoUsd, toJsonNumber, ZERO } from "../../core/money/money.ts";
+import { add, dollars, type NanoUsd, toJsonNumber, ZERO } from "../../core/money/money.ts";
 import type { AccountRow, KeyRow } from "../../store/accounts/accounts.ts";
 import type { Payment } from "../../store/payments/payments.ts";
 import type { Answer } from "../command.ts";
 import { paymentJson, paymentsText } from "../payments/payment-print.ts";
-import { dollars, indented, labelled, utc } from "../print.ts";
+import { indented, labelled, utc } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { keyJson, keysText } from "./key-print.ts";
 

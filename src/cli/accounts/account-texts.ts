@@ -1,8 +1,8 @@
 // Words for changes of an account: in the output of commands and in the activity of the account.
 
 import type { AccountAction } from "../../accounts/administration.ts";
+import { dollars } from "../../core/money/money.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
-import { dollars } from "../print.ts";
 import { stateText } from "./account-show.ts";
 
 /** `amount` is negative where credit is taken. */
@@ -20,7 +20,7 @@ export function forgivenText(amount: bigint): string {
 /**
  * The action and its subject, in the words of the operators' pages and of the holder's activity.
  */
-export function lineOf(action: AccountAction): [action: string, about: string] {
+export function activityOf(action: AccountAction): [action: string, about: string] {
   switch (action.kind) {
     case "contract":
       return ["operator_contract", `contract ${action.contract ?? "none"}`];

@@ -2,10 +2,10 @@
 
 import { changeBudget, findAccount, findOwnKey } from "../../accounts/administration.ts";
 import { budgetWords, STANDING_SPANS } from "../../core/access/budgets.ts";
+import { dollars } from "../../core/money/money.ts";
 import type { Command, Input } from "../command.ts";
 import { notedChanges } from "../noted.ts";
-import { dollars } from "../print.ts";
-import { amountOrNoneOf, idOf, oneOf } from "../values.ts";
+import { amountOrNoneOf, idOf, wordOf } from "../values.ts";
 
 const OPTIONS = {
   span: { value: STANDING_SPANS.join("|"), help: "5h begins with its first call", required: true },
@@ -32,7 +32,7 @@ export const budgetCommands: readonly Command[] = [ofAccount, ofKey];
 
 function change(input: Input, keyId: string | null): ReturnType<Command["prepare"]> {
   const accountId = idOf(input, "account");
-  const span = oneOf(input, "span", { words: STANDING_SPANS, fallback: "day" });
+  const span = wordOf(input, "span", { words: STANDING_SPANS, fallback: "day" });
   const amount = amountOrNoneOf(input, "usd");
   return async ({ administration }) => {
     const account = await findAccount(administration, accountId);

@@ -17,7 +17,7 @@ import { BEFORE, beforeOf, pagePrinter } from "../list-command.ts";
 import { noted } from "../noted.ts";
 import { table } from "../print.ts";
 import type { Stores } from "../stores.ts";
-import { idOf, oneOf, positiveAmountOf } from "../values.ts";
+import { idOf, positiveAmountOf, wordOf } from "../values.ts";
 
 const list: Command = {
   name: "burn-rule list",
@@ -77,7 +77,7 @@ function termsIn(input: Input): BurnTerms {
   const terms = {
     amount: positiveAmountOf(input, "above"),
     times: countIn(input, "times", BURN_BOUNDS.times),
-    action: oneOf(input, "action", { words: BURN_ACTIONS, fallback: "alert" }),
+    action: wordOf(input, "action", { words: BURN_ACTIONS, fallback: "alert" }),
     requestsPerMinute: countIn(input, "requests", BURN_BOUNDS.requestsPerMinute),
     minutes: countIn(input, "minutes", BURN_BOUNDS.minutes),
   };

@@ -5,10 +5,11 @@ import { changeEndUserBudget, endUserNamed, endUserUses } from "../../accounts/e
 import { type EndUserReply, endUserReply } from "../../console/end-users.ts";
 import { END_USER_SPANS } from "../../core/access/budgets.ts";
 import { END_USER_CHARACTERS_MAX } from "../../core/access/end-users.ts";
+import { dollars } from "../../core/money/money.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { noted } from "../noted.ts";
-import { dollars, table } from "../print.ts";
-import { amountOrNoneOf, idOf, oneOf } from "../values.ts";
+import { table } from "../print.ts";
+import { amountOrNoneOf, idOf, wordOf } from "../values.ts";
 
 const set: Command = {
   name: "end-user budget",
@@ -26,7 +27,7 @@ const set: Command = {
   },
   prepare(input) {
     const accountId = idOf(input, "account");
-    const span = oneOf(input, "span", { words: END_USER_SPANS, fallback: "day" });
+    const span = wordOf(input, "span", { words: END_USER_SPANS, fallback: "day" });
     const amount = amountOrNoneOf(input, "usd");
     const user = userIn(input);
     const key = input.values.get("key") ?? null;

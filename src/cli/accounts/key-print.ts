@@ -2,9 +2,9 @@
 
 import type { AccountSummary } from "../../accounts/account-summary.ts";
 import { type KeyRates, RATE_WORDS } from "../../core/access/key-limits.ts";
-import { type NanoUsd, toJsonNumber, ZERO } from "../../core/money/money.ts";
+import { dollars, type NanoUsd, toJsonNumber, ZERO } from "../../core/money/money.ts";
 import type { KeyRow } from "../../store/accounts/accounts.ts";
-import { dollars, table, utc } from "../print.ts";
+import { table, utc } from "../print.ts";
 
 /** Prints a line for each key: scopes, spending and last use. */
 export function keysText(keys: readonly KeyRow[], summary: AccountSummary): string {

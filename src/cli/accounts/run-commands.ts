@@ -4,10 +4,11 @@ import { findAccount } from "../../accounts/administration.ts";
 import { changeOwnRun, type RunDeps } from "../../accounts/runs.ts";
 import { RUNS, type RunReply, type RunSource, runReply } from "../../console/run-lists.ts";
 import { RUN_SECONDS } from "../../core/access/runs.ts";
+import { dollars, dollarText } from "../../core/money/money.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { BEFORE, beforeOf, pagePrinter, readAsConsole } from "../list-command.ts";
 import { noted } from "../noted.ts";
-import { dollars, indented, labelled, table } from "../print.ts";
+import { indented, labelled, table } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { amountOf, idOf } from "../values.ts";
 
@@ -120,7 +121,7 @@ function runText(run: RunReply): string {
     ["budget", `$${run.max_usd}`],
     ["spent", `$${run.spent_usd}`],
     ["held", `$${run.held_usd}`],
-    ["left", `$${run.left_usd}`],
+    ["left", dollarText(run.left_usd)],
     ["began", `${run.created_at} by ${run.key.name}`],
     ["ends", run.ends_at],
   ]);

@@ -22,7 +22,7 @@ import { type Answer, type Command, type Input, UsageError } from "../command.ts
 import { noted } from "../noted.ts";
 import { table } from "../print.ts";
 import type { Stores } from "../stores.ts";
-import { emailArgumentOf, idOf, nameAmong, nameOf, newEmailArgumentOf, oneOf } from "../values.ts";
+import { emailArgumentOf, idOf, nameAmong, nameOf, newEmailArgumentOf, wordOf } from "../values.ts";
 
 interface Team {
   readonly account: AccountRow;
@@ -90,7 +90,7 @@ const invite: Command = {
   options: { role: { value: ROLES.join("|"), help: "what they may do (viewer)" } },
   prepare(input) {
     const email = newEmailArgumentOf(input, 1);
-    const role: Role = oneOf(input, "role", { words: ROLES, fallback: "viewer" });
+    const role: Role = wordOf(input, "role", { words: ROLES, fallback: "viewer" });
     return teamCommand(input, async ({ account, deps, by, stores, hasRelay }) => {
       if (stores.consoleOrigin === null) {
         throw new UsageError(

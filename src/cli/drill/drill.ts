@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { findAccount } from "../../accounts/administration.ts";
 import {
   add,
+  dollars,
   min,
   type NanoUsd,
   nano,
@@ -17,7 +18,6 @@ import { thrownMessage } from "../../core/text/error-message.ts";
 import { PROVIDER_KINDS, PROVIDERS } from "../../payments/providers.ts";
 import { auditAccount } from "../operation/audit-command.ts";
 import { checkFolder, checkStores, writeBackup } from "../operation/backup-commands.ts";
-import { dollars } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import type { DrillStep, StepOutcome, StepVerdict } from "./drill-report.ts";
 import {

@@ -1,13 +1,12 @@
 import { findAccount, suspendBelowZero } from "../../accounts/administration.ts";
 import { type AuditDeps, type AuditReport, audit } from "../../accounts/audit.ts";
 import { type AuditFinding, describe } from "../../core/journal/audit-finding.ts";
-import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { dollars, type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import { auditPayments, type PaymentAudit } from "../../payments/provider-audit.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { AuditRepository } from "../../store/audit/audit.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
 import { paymentsRead } from "../payments/top-up-commands.ts";
-import { dollars } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { idOf } from "../values.ts";
 

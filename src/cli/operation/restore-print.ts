@@ -1,10 +1,10 @@
 // Prints the changes that a restore takes back, and the payments that it books again.
 
 import type { WalletAhead } from "../../accounts/restore-redis.ts";
-import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { dollars, type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import type { RereadPayment } from "../../payments/reread-payments.ts";
 import type { LostOperation, LostSpan } from "../../store/backup/lost-span.ts";
-import { dollars, indented, table, utc } from "../print.ts";
+import { indented, table, utc } from "../print.ts";
 
 /** The losses as JSON; amounts are text, because they are sums without a bound. */
 export function lostJson(lost: LostSpan, ahead: readonly WalletAhead[]): Record<string, unknown> {

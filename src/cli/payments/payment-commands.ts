@@ -5,12 +5,12 @@ import {
   recordPayment,
   refundPayment,
 } from "../../accounts/payments.ts";
-import { subtract, toJsonNumber, ZERO } from "../../core/money/money.ts";
+import { dollars, subtract, toJsonNumber, ZERO } from "../../core/money/money.ts";
 import { DISPUTE_STATES } from "../../core/money/payment-credit.ts";
 import { rereadPayments } from "../../payments/reread-payments.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
 import { notedChanges } from "../noted.ts";
-import { dollars, utc } from "../print.ts";
+import { utc } from "../print.ts";
 import { amountOf, idOf, nameAmong, positiveAmountOf, referenceOf, timeOf } from "../values.ts";
 import { paymentJson, paymentsText } from "./payment-print.ts";
 import { paymentsOf } from "./top-up-commands.ts";

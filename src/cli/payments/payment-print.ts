@@ -1,8 +1,8 @@
 // Formats payments for the output of commands.
 
-import { toJsonNumber } from "../../core/money/money.ts";
+import { dollars, toJsonNumber } from "../../core/money/money.ts";
 import type { Payment } from "../../store/payments/payments.ts";
-import { dollars, indented, table, utc } from "../print.ts";
+import { indented, table, utc } from "../print.ts";
 
 /** One line for each payment, in columns. */
 export function paymentsText(payments: readonly Payment[]): string {

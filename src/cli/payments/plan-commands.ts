@@ -2,7 +2,7 @@
 
 import { findAccount } from "../../accounts/administration.ts";
 import { consentText, PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
-import { toJsonNumber } from "../../core/money/money.ts";
+import { dollars, toJsonNumber } from "../../core/money/money.ts";
 import { isGiven, PRICED_PLANS, type PricedPlan, planTitle } from "../../core/money/plan-terms.ts";
 import { cancelPlan, orderPlan, planOf } from "../../payments/plans.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
@@ -10,7 +10,7 @@ import type { AccountRow } from "../../store/accounts/accounts.ts";
 import type { PlanFacts } from "../../store/payments/plan-subscriptions.ts";
 import { paidFor, type TopUp } from "../../store/payments/top-ups.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
-import { dollars, utc } from "../print.ts";
+import { utc } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { cardOption, idOf, nameAmong, referenceOf } from "../values.ts";
 import { paymentsOf } from "./top-up-commands.ts";

@@ -5,7 +5,7 @@ import { DEFAULT_BRAND, type ReadBrand } from "../../core/brand/brand.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { newSuffix } from "../../core/ids.ts";
 import { CONSENT_VERSION, consentText } from "../../core/money/consent.ts";
-import { toJsonNumber } from "../../core/money/money.ts";
+import { dollars, toJsonNumber } from "../../core/money/money.ts";
 import { movesMoney } from "../../core/money/payment-names.ts";
 import {
   type AutoSettings,
@@ -24,7 +24,7 @@ import type { AutoTopUp } from "../../store/payments/auto-top-ups.ts";
 import type { SavedCard } from "../../store/payments/saved-cards.ts";
 import { brandOf } from "../brand.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
-import { dollars, indented, table, utc } from "../print.ts";
+import { indented, table, utc } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { cardOption, idOf, positiveAmountOf, referenceOf } from "../values.ts";
 import { ended, priceText, topUpJson, topUpRow } from "./top-up-print.ts";

@@ -1,11 +1,11 @@
 // Formats top-ups for the output of commands.
 
-import { toJsonNumber } from "../../core/money/money.ts";
+import { dollars, toJsonNumber } from "../../core/money/money.ts";
 import { planTitle } from "../../core/money/plan-terms.ts";
 import { hasTakenMoney } from "../../payments/top-up-change.ts";
 import { paidFor, type TopUp } from "../../store/payments/top-ups.ts";
 import type { Answer } from "../command.ts";
-import { dollars, utc } from "../print.ts";
+import { utc } from "../print.ts";
 
 /** The price and the credit of a top-up: "you pay $21.05, you get $20". */
 export function priceText(topUp: TopUp): string {

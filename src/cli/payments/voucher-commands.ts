@@ -18,13 +18,13 @@ import {
   VOUCHER_COLUMNS,
   voucherLink,
 } from "../../core/access/voucher-codes.ts";
-import { toDecimal, toJsonNumber } from "../../core/money/money.ts";
+import { dollars, toDecimal, toJsonNumber } from "../../core/money/money.ts";
 import { GIVEN_MONTHS_MAX, PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
 import { thrownMessage } from "../../core/text/error-message.ts";
 import { listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
 import { notedChanges } from "../noted.ts";
-import { dollars, table, utc } from "../print.ts";
+import { table, utc } from "../print.ts";
 import { idOf, nameAmong, positiveAmountOf, timeOf } from "../values.ts";
 
 const NAME = new RegExp(BATCH_PATTERN);

@@ -117,16 +117,16 @@ interface Sources {
 }
 
 function sourcesOf({ values }: Input): Sources {
-  const names = wordsOf(values.get("lists"));
+  const names = namesIn(values.get("lists"));
   const known = [...PACKAGE_LISTS, "litellm", "model-prices"];
   const wrong = names?.find((name) => !known.includes(name));
   if (wrong !== undefined) {
     throw new UsageError(`--lists must be of ${known.join(", ")}, but has '${wrong}'`);
   }
-  return { files: wordsOf(values.get("file")) ?? [], names };
+  return { files: namesIn(values.get("file")) ?? [], names };
 }
 
-function wordsOf(text: string | undefined): string[] | null {
+function namesIn(text: string | undefined): string[] | null {
   return text?.split(",").map((word) => word.trim()) ?? null;
 }
 
@@ -225,8 +225,8 @@ interface Accepted {
 }
 
 function acceptedOf({ values }: Input): Accepted {
-  const models = wordsOf(values.get("models")) ?? [];
-  const [yes, added] = [wordsOf(values.get("yes")) ?? [], wordsOf(values.get("add")) ?? []];
+  const models = namesIn(values.get("models")) ?? [];
+  const [yes, added] = [namesIn(values.get("yes")) ?? [], namesIn(values.get("add")) ?? []];
   if (models.length + yes.length + added.length === 0) {
     throw new UsageError("'prices import' needs --models, --yes or --add: it takes what you name");
   }

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { type Comparison, type Reconciliation, reconcile } from "../../annexes/prices/reconcile.ts";
 import { readUsageExport } from "../../annexes/prices/usage-exports.ts";
 import { decimal } from "../../core/money/decimal.ts";
+import { dollars, type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import { addMonths, isMonth } from "../../core/money/months.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
@@ -14,7 +15,7 @@ import { platformFetch } from "../../upstream/open-fetch.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { foreign } from "../foreign.ts";
 import { tryFlush } from "../operation/log-commands.ts";
-import { dollars, table } from "../print.ts";
+import { table } from "../print.ts";
 import { openCatalogue, serverSettings } from "../server-settings.ts";
 import type { Stores } from "../stores.ts";
 
@@ -145,7 +146,7 @@ function percent(basisPoints: bigint): string {
 }
 
 function jsonOf({ model, day, local, provider, difference, basisPoints, isDrift }: Comparison) {
-  const usdOf = (value: bigint | null) => (value === null ? null : dollars(value).replace("$", ""));
+  const usdOf = (value: bigint | null) => (value === null ? null : toDecimal(value as NanoUsd));
   return {
     model,
     day,

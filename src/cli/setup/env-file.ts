@@ -33,9 +33,9 @@ export function withVariables(text: string, changes: ReadonlyMap<string, string>
     const value = changes.get(name);
     if (value === undefined) return line;
     left.delete(name);
-    return lineOf(name, value);
+    return variableLine(name, value);
   });
-  const added = [...left].map(([name, value]) => lineOf(name, value));
+  const added = [...left].map(([name, value]) => variableLine(name, value));
   return [...changed, ...added].map((line) => `${line}\n`).join("");
 }
 
@@ -45,6 +45,6 @@ export function quotable(value: string): string {
   throw new RangeError("must be one line without '; in an address write %27 for it");
 }
 
-function lineOf(name: string, value: string): string {
+function variableLine(name: string, value: string): string {
   return `${name}='${quotable(value)}'`;
 }

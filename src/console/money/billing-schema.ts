@@ -2,9 +2,9 @@
 
 import { ApiError } from "../../core/errors.ts";
 import { PRICED_PLANS } from "../../core/money/plan-terms.ts";
-import { flag, nullable, time, usd as usdField, type WireOf, word } from "../../core/records.ts";
+import { flag, nullable, time, usdField, type WireOf, word } from "../../core/records.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
-import { requestId, usd } from "../../http/console/fields.ts";
+import { requestId, usdSchema } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
 import { APPLIED } from "../applied.ts";
 
@@ -14,7 +14,7 @@ export const RequestId = requestId(
 
 export const CheckoutBody = Type.Object(
   {
-    amount_usd: usd("What is to be credited"),
+    amount_usd: usdSchema("What is to be credited"),
     save_card: Type.Optional(Type.Boolean()),
     request: Type.Optional(RequestId),
   },
@@ -24,7 +24,7 @@ export type CheckoutFields = Checked<typeof CheckoutBody>;
 
 export const ChargeBody = Type.Object(
   {
-    amount_usd: usd("What is to be credited"),
+    amount_usd: usdSchema("What is to be credited"),
     card: optional(text({ description: "The id of a saved card; the newest if missing" })),
     request: RequestId,
   },
@@ -69,9 +69,9 @@ export type RedeemedVoucherReply = WireOf<typeof RedeemedVoucher>;
 
 export const AutoBody = Type.Object(
   {
-    amount_usd: usd("What each one credits"),
-    threshold_usd: usd("Below this balance it tops up"),
-    monthly_cap_usd: usd("At most this in a UTC month"),
+    amount_usd: usdSchema("What each one credits"),
+    threshold_usd: usdSchema("Below this balance it tops up"),
+    monthly_cap_usd: usdSchema("At most this in a UTC month"),
     card: optional(text()),
     consent_version: text({ description: "The version of the text that the person agreed to" }),
   },

@@ -4,6 +4,7 @@
 import { ApiError } from "../../core/errors.ts";
 import { CONSENT_VERSION } from "../../core/money/consent.ts";
 import { amountFrom, positiveAmountFrom } from "../../core/text/field-rules.ts";
+import { readField } from "../../http/body/checks.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
 import { replyWith } from "../../http/console/record-schema.ts";
@@ -12,11 +13,10 @@ import { removeOwnCard } from "../../payments/cards.ts";
 import { ProviderAway } from "../../payments/provider.ts";
 import { AutoTopUp, autoJson, Cards, cardsOf } from "../../readings/billing.ts";
 import { alsoNoted } from "../noted.ts";
-import { readField } from "../read-fields.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
 import { AutoBody, type AutoFields, checkConsent } from "./billing-schema.ts";
 
-type Context = AccountContext<BillingDeps>;
+type BillingContext = AccountContext<BillingDeps>;
 
 const PATH = "/console/api/accounts/{account}";
 const BODY_BYTES_MAX = 4 * 1_024;
@@ -29,7 +29,7 @@ export const removeCard = accountEndpoint({
   summary: "Remove a saved card, here and at the payment provider",
   description: "An automatic top-up by this card is paused.",
   ...replyWith(Cards, { summary: "The last one", reply: { cards: [], auto: null } }),
-  async run(context: Context) {
+  async run(context: BillingContext) {
     const { account, params } = context;
     const id = params.card ?? "";
     // The provider has removed the card already, so a failure to write the line must not undo the
@@ -68,7 +68,7 @@ without their being asked again.`,
       consent_version: CONSENT_VERSION,
     },
   }),
-  async run(context: Context, fields: AutoFields) {
+  async run(context: BillingContext, fields: AutoFields) {
     const settings = {
       amount: readField("amount_usd", () => positiveAmountFrom(fields.amount_usd)),
       threshold: readField("threshold_usd", () => amountFrom(fields.threshold_usd)),
@@ -92,7 +92,7 @@ export const disableAutoTopUp = accountEndpoint({
   summary: "End the automatic top-up",
   description: "One that is under way still counts.",
   ...replyWith(AutoTopUp, { summary: "It has ended", reply: { auto: null } }),
-  async run(context: Context) {
+  async run(context: BillingContext) {
     const cashier = cashierOf(context, "auto_top_up_disabled", "");
     await disableAuto(cashier, context.account);
     return { auto: null };

@@ -4,19 +4,19 @@ import { PLAN_CONSENT_VERSION } from "../../core/money/consent.ts";
 import { PLAN_BEGINS, PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
 import { nested, nullable, type WireOf } from "../../core/records.ts";
 import { amountFrom } from "../../core/text/field-rules.ts";
+import { readField } from "../../http/body/checks.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
-import { usd } from "../../http/console/fields.ts";
+import { usdSchema } from "../../http/console/fields.ts";
 import { replyWith } from "../../http/console/record-schema.ts";
 import { type Checked, oneOf, optional, Type, text } from "../../http/schema.ts";
 import { cancelPlan, orderPlan } from "../../payments/plans.ts";
 import { TopUp, topUpJson } from "../../readings/billing.ts";
 import { Plan, planReply } from "../../readings/offers/plan.ts";
-import { readField } from "../read-fields.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
 import { checkConsent, RequestId } from "./billing-schema.ts";
 
-type Context = AccountContext<BillingDeps>;
+type BillingContext = AccountContext<BillingDeps>;
 
 const PATH = "/console/api/accounts/{account}/plan";
 const BODY_BYTES_MAX = 4 * 1_024;
@@ -31,8 +31,8 @@ const OrderBody = Type.Object(
           "for a charge, and the plan's own for a change that charges nothing",
       }),
     ),
-    price_usd: usd("The price of a month that the person agreed to"),
-    charged_now_usd: usd("The amount charged now that the person agreed to"),
+    price_usd: usdSchema("The price of a month that the person agreed to"),
+    charged_now_usd: usdSchema("The amount charged now that the person agreed to"),
     begins: oneOf(PLAN_BEGINS, { description: "When the plan takes effect, as the person agreed" }),
     request: RequestId,
     consent_version: text({ description: "The version of the text that the person agreed to" }),
@@ -52,7 +52,7 @@ export const getPlan = accountEndpoint({
   role: "viewer",
   summary: "Show the plan of an application account, and what the others contain and cost",
   ...replyWith(Plan, { summary: "A plan that is paid by the month" }),
-  run: ({ deps, account }: Context) => planReply(deps, account),
+  run: ({ deps, account }: BillingContext) => planReply(deps, account),
 });
 
 export const orderConsolePlan = accountEndpoint({
@@ -78,7 +78,7 @@ another time, nothing is charged and the answer is \`price_changed\`.`,
       consent_version: PLAN_CONSENT_VERSION,
     },
   }),
-  async run(context: Context, fields: PlanOrderFields) {
+  async run(context: BillingContext, fields: PlanOrderFields) {
     const { deps, account } = context;
     const { plan, card = null, request, begins } = fields;
     checkConsent(fields, PLAN_CONSENT_VERSION);
@@ -101,7 +101,7 @@ export const cancelConsolePlan = accountEndpoint({
   role: "billing",
   summary: "End a plan with its paid month; in the days of grace, now",
   ...replyWith(Plan, { summary: "It ends with the month", reply: { next_plan: "free" } }),
-  async run(context: Context) {
+  async run(context: BillingContext) {
     const { deps, account } = context;
     await cancelPlan(cashierOf(context, "plan_canceled", ""), account);
     return await planReply(deps, account);

@@ -4,6 +4,7 @@ import { accountPage } from "../../core/account-page.ts";
 import { AdministrationError, ApiError } from "../../core/errors.ts";
 import { nested, sampleOf, type WireOf } from "../../core/records.ts";
 import { positiveAmountFrom } from "../../core/text/field-rules.ts";
+import { readField } from "../../http/body/checks.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
 import { replyWith } from "../../http/console/record-schema.ts";
@@ -11,7 +12,6 @@ import { ProviderAway } from "../../payments/provider.ts";
 import { orderCharge, startCheckout } from "../../payments/top-ups.ts";
 import { TopUp, topUpJson } from "../../readings/billing.ts";
 import { type TopUp as TopUpRow, TopUps } from "../../store/payments/top-ups.ts";
-import { readField } from "../read-fields.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
 import {
   ChargeBody,
@@ -20,7 +20,7 @@ import {
   type CheckoutFields,
 } from "./billing-schema.ts";
 
-type Context = AccountContext<BillingDeps>;
+type BillingContext = AccountContext<BillingDeps>;
 
 const PATH = "/console/api/accounts/{account}/top-ups";
 const BODY_BYTES_MAX = 4 * 1_024;
@@ -40,7 +40,7 @@ export const checkout = accountEndpoint({
 id of the top-up in \`top_up\`.`,
   body: jsonBody(CheckoutBody, { bytesMax: BODY_BYTES_MAX }),
   ...replyWith(StartedTopUp, { summary: "$25", body: { amount_usd: "25", save_card: true } }),
-  async run(context: Context, fields: CheckoutFields) {
+  async run(context: BillingContext, fields: CheckoutFields) {
     const { deps, account, request } = context;
     const amount = amountOf(fields);
     const cashier = cashierOf(context, "checkout_started", `$${fields.amount_usd}`);
@@ -86,7 +86,7 @@ the first. A top-up that is still \`open\` is decided soon; it can be asked for 
       },
     },
   }),
-  async run(context: Context, fields: ChargeFields) {
+  async run(context: BillingContext, fields: ChargeFields) {
     const { card = null, request } = fields;
     const order = { amount: amountOf(fields), cardId: card, request };
     const cashier = cashierOf(context, "card_charged", `$${fields.amount_usd}`);
@@ -101,7 +101,7 @@ export const topUp = accountEndpoint({
   role: "viewer",
   summary: "Show what became of a top-up",
   ...replyWith(StartedTopUp, { summary: "One that waits to be paid" }),
-  async run({ deps, account, params }: Context) {
+  async run({ deps, account, params }: BillingContext) {
     const id = params.topup ?? "";
     const found = await new TopUps(deps.administration.accounts.deps).find({ id });
     if (found?.account === account.number) return replyOf(found);

@@ -10,7 +10,7 @@ import { noted } from "../noted.ts";
 import type { OwnAccountsDeps } from "../people/own-accounts.ts";
 import { RedeemedVoucher, VoucherBody, type VoucherFields } from "./billing-schema.ts";
 
-type Context = AccountContext<OwnAccountsDeps>;
+type OwnAccountsContext = AccountContext<OwnAccountsDeps>;
 
 const BODY_BYTES_MAX = 1_024;
 
@@ -26,7 +26,7 @@ export const redeemVoucher = accountEndpoint({
     summary: "$5",
     body: { code: "k3vq-7zma-2bcd-efgh-ijkl-mnop" },
   }),
-  async run(context: Context, { code }: VoucherFields) {
+  async run(context: OwnAccountsContext, { code }: VoucherFields) {
     const { deps, account, person, clientIp, request, isLocal } = context;
     const { email } = person;
     await countAttempt(deps.identity, "redeem_voucher", { clientIp, email });

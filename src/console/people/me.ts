@@ -37,7 +37,7 @@ export interface MeDeps extends IdentityDeps {
   readonly installation: Omit<MeReply["installation"], "version">;
 }
 
-type Context = PersonContext<MeDeps>;
+type MeContext = PersonContext<MeDeps>;
 
 const PATH = "/console/api/me";
 const BODY_BYTES_MAX = 8 * 1_024;
@@ -53,7 +53,7 @@ const me = personEndpoint({
   summary: "Who is signed in, and their accounts",
   reply: Me,
   examples: [{ summary: "Ada", reply: ME_EXAMPLE }],
-  async run({ deps, person }: Context) {
+  async run({ deps, person }: MeContext) {
     const { store, sso } = deps.identity;
     const [row, accounts] = await Promise.all([
       store.find(person.personId),
@@ -102,7 +102,7 @@ const renameMe = personEndpoint({
   body: jsonBody(NameBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Changed,
   examples: [{ ...OK_EXAMPLE, body: { name: "Ada" } }],
-  async run({ deps, person }: Context, { name }: { readonly name: string }) {
+  async run({ deps, person }: MeContext, { name }: { readonly name: string }) {
     await deps.identity.store.rename(person.personId, name.trim());
     return { ok: true };
   },
@@ -116,7 +116,7 @@ const chooseLanguage = personEndpoint({
   body: jsonBody(LanguageBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Changed,
   examples: [{ ...OK_EXAMPLE, body: { language: "de" } }],
-  async run({ deps, person }: Context, { language }: { readonly language: Language }) {
+  async run({ deps, person }: MeContext, { language }: { readonly language: Language }) {
     const offered = deps.identity.config.brand().languages;
     if (!offered.includes(language)) {
       const message = `language must be one of ${offered.join(", ")}: others are not offered here`;
@@ -135,7 +135,7 @@ const prove = personEndpoint({
   body: jsonBody(ProofBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Changed,
   examples: [{ ...OK_EXAMPLE, body: { password: "a good long password" } }],
-  async run(context: Context, given: { readonly password?: string; readonly otp?: string }) {
+  async run(context: MeContext, given: { readonly password?: string; readonly otp?: string }) {
     const { deps, person, request, clientIp } = context;
     const { identity } = deps;
     const { password, otp } = given;
@@ -163,7 +163,7 @@ function wrong(what: string): ConsoleError {
  * Requires that this session may change how its person signs in.
  * @throws ConsoleError
  */
-export async function requireChange(context: Context): Promise<void> {
+export async function requireChange(context: MeContext): Promise<void> {
   await context.deps.identity.requireFactor(context.person, "factor or address");
   requireProof(context, PROOF_MS);
 }
@@ -176,7 +176,7 @@ const askForEmail = personEndpoint({
   body: jsonBody(EmailBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Mailed,
   examples: [{ ...OK_EXAMPLE, body: { email: "ada@example.org" } }],
-  async run(context: Context, fields: { readonly email: string }) {
+  async run(context: MeContext, fields: { readonly email: string }) {
     const { deps, person, clientIp } = context;
     const { identity } = deps;
     await requireChange(context);
@@ -198,7 +198,7 @@ const changeEmail = personEndpoint({
   body: jsonBody(NewEmailBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Email,
   examples: [],
-  async run({ deps, person }: Context, { token }: { readonly token: string }) {
+  async run({ deps, person }: MeContext, { token }: { readonly token: string }) {
     await deps.identity.requireFactor(person, "factor or address");
     const email = await deps.identity.changeEmail(person, token);
     if (email !== null) return { email };
@@ -213,7 +213,7 @@ const sessions = personEndpoint({
   summary: "List where one is signed in",
   reply: Sessions,
   examples: [{ summary: "One session", reply: SESSIONS_EXAMPLE }],
-  async run({ deps, person }: Context) {
+  async run({ deps, person }: MeContext) {
     const { store, now } = deps.identity;
     const rows = await store.sessionsOf(person.personId, new Date(now()));
     return {
@@ -236,7 +236,7 @@ const endSession = personEndpoint({
   summary: "End one session of one's own",
   reply: Changed,
   examples: [],
-  async run({ deps, person, params }: Context) {
+  async run({ deps, person, params }: MeContext) {
     const id = params.session ?? "";
     if (await deps.identity.store.endSession(person.personId, id)) return { ok: true };
     throw new ConsoleError("session_not_found", `There is no session ${id}`);
@@ -250,7 +250,7 @@ const endOtherSessions = personEndpoint({
   summary: "End all sessions of one's own but this one",
   reply: Changed,
   examples: [OK_EXAMPLE],
-  async run({ deps, person }: Context) {
+  async run({ deps, person }: MeContext) {
     await deps.identity.store.endOtherSessions(person.personId, person.sessionId);
     return { ok: true };
   },

@@ -19,16 +19,16 @@ import {
 } from "./passkeys-schema.ts";
 import { Changed } from "./people-schema.ts";
 
-type Context = PersonContext<MeDeps>;
+type MeContext = PersonContext<MeDeps>;
 type NewPasskey = Checked<typeof NewPasskeyBody>;
 
 const PATH = "/console/api/me/passkeys";
 const BODY_BYTES_MAX = 32 * 1_024;
 
 /** The origin of the page that asks. The frame has checked that it is one of ours. */
-const originOf = ({ request }: Context) => request.headers.get("origin") ?? "";
+const originOf = ({ request }: MeContext) => request.headers.get("origin") ?? "";
 
-async function challengesOf({ deps }: Context) {
+async function challengesOf({ deps }: MeContext) {
   return (await deps.identity.auth.$context).internalAdapter;
 }
 
@@ -39,7 +39,7 @@ const listPasskeys = personEndpoint({
   summary: "List one's own passkeys",
   reply: Passkeys,
   examples: [{ summary: "One passkey", reply: PASSKEYS_EXAMPLE }],
-  async run({ deps, person }: Context) {
+  async run({ deps, person }: MeContext) {
     const rows = await deps.identity.passkeys.store.list(person.personId);
     return {
       passkeys: rows.map(({ id, name, createdAt, usedAt }) => ({
@@ -59,7 +59,7 @@ const beginPasskey = personEndpoint({
   summary: "Get what a device must sign to make a passkey. Needs a recent password or code",
   reply: PasskeyOptions,
   examples: [],
-  async run(context: Context) {
+  async run(context: MeContext) {
     await requireChange(context);
     const { passkeys } = context.deps.identity;
     const challenges = await challengesOf(context);
@@ -76,7 +76,7 @@ const addPasskey = personEndpoint({
   body: jsonBody(NewPasskeyBody, { bytesMax: BODY_BYTES_MAX }),
   reply: PasskeyRef,
   examples: [],
-  async run(context: Context, { name, response }: NewPasskey) {
+  async run(context: MeContext, { name, response }: NewPasskey) {
     await requireChange(context);
     const { deps, person } = context;
     const { passkeys, mails, store } = deps.identity;
@@ -103,7 +103,7 @@ const removePasskey = personEndpoint({
   summary: "Remove a passkey: it no longer signs in. Needs a recent password or code",
   reply: Changed,
   examples: [],
-  async run(context: Context) {
+  async run(context: MeContext) {
     await requireChange(context);
     const { deps, person, params } = context;
     const { passkeys, mails } = deps.identity;

@@ -2,7 +2,7 @@
 
 import { LANGUAGE_TAGS } from "../../core/languages.ts";
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
-import { list, reply, time, usd } from "../../http/console/fields.ts";
+import { list, reply, time, usdSchema } from "../../http/console/fields.ts";
 import {
   type Checked,
   nameText,
@@ -54,7 +54,7 @@ export const NewAccountBody = Type.Object(
 export const Changed = reply({ ok: Type.Boolean() });
 export const Closed = reply({
   ok: Type.Boolean(),
-  paid_left_usd: usd("Paid balance that is left; the operator can refund it"),
+  paid_left_usd: usdSchema("Paid balance that is left; the operator can refund it"),
 });
 export const CreatedAccount = reply({ id: text(), account: text({ description: "The same id" }) });
 export const Email = reply({ email: text() });

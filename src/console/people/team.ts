@@ -24,7 +24,7 @@ import { alsoNoted, noted } from "../noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
 import { Changed, CreatedAccount, Mailed, TokenBody } from "./people-schema.ts";
 
-type Context = AccountContext<OwnAccountsDeps>;
+type OwnAccountsContext = AccountContext<OwnAccountsDeps>;
 
 const PATH = "/console/api/accounts/{account}";
 const BODY_BYTES_MAX = 8 * 1_024;
@@ -45,7 +45,7 @@ const invite = accountEndpoint({
   examples: [
     { summary: "A viewer", body: { email: "bob@example.com", role: "viewer" }, reply: OK },
   ],
-  async run(context: Context, fields: { readonly email: string; readonly role: Role }) {
+  async run(context: OwnAccountsContext, fields: { readonly email: string; readonly role: Role }) {
     const { deps, account, clientIp } = context;
     const { identity } = deps;
     const email = emailOf(fields.email);
@@ -70,7 +70,7 @@ const withdraw = accountEndpoint({
   summary: "Withdraw an invitation; its link no longer works",
   reply: Changed,
   examples: [],
-  async run(context: Context) {
+  async run(context: OwnAccountsContext) {
     const { account, params } = context;
     const id = params.invitation ?? "";
     await withdrawFromAccount(teamDeps(context), { account, by: byPerson(context), id });
@@ -111,7 +111,7 @@ const changeRole = accountEndpoint({
   body: jsonBody(RoleBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Changed,
   examples: [],
-  run: (context: Context, { role }: { readonly role: Role }) =>
+  run: (context: OwnAccountsContext, { role }: { readonly role: Role }) =>
     change(context, { personId: context.params.person ?? "", role }),
 });
 
@@ -123,7 +123,8 @@ const remove = accountEndpoint({
   summary: "Remove a person from the account, at once; only owners remove owners",
   reply: Changed,
   examples: [],
-  run: (context: Context) => change(context, { personId: context.params.person ?? "", role: null }),
+  run: (context: OwnAccountsContext) =>
+    change(context, { personId: context.params.person ?? "", role: null }),
 });
 
 const leave = accountEndpoint({
@@ -134,12 +135,12 @@ const leave = accountEndpoint({
   summary: "Leave the account; its last owner cannot",
   reply: Changed,
   examples: [],
-  run: (context: Context) =>
+  run: (context: OwnAccountsContext) =>
     change(context, { personId: context.person.personId, role: null, isOwn: true }),
 });
 
 async function change(
-  context: Context,
+  context: OwnAccountsContext,
   wish: Omit<Parameters<typeof changeTeam>[1], "account" | "by">,
 ): Promise<typeof OK> {
   const { account } = context;
@@ -147,12 +148,12 @@ async function change(
   return OK;
 }
 
-function teamDeps({ deps }: Context): TeamDeps {
+function teamDeps({ deps }: OwnAccountsContext): TeamDeps {
   const { mails, services } = deps.identity;
   return { ...services, mails };
 }
 
-function byPerson(context: Context): TeamActor {
+function byPerson(context: OwnAccountsContext): TeamActor {
   const { person, role } = context;
   return {
     name: person.email,

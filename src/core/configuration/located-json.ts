@@ -84,7 +84,7 @@ const MISSED: Readonly<Record<string, string>> = {
  * Returns the words for the first error with a name: an error about an invalid symbol says the
  * least.
  */
-function wordsOf(errors: readonly ParseError[]): string {
+function expectedText(errors: readonly ParseError[]): string {
   const words = errors.flatMap(({ error }) => MISSED[printParseErrorCode(error)] ?? []);
   return words[0] ?? "a JSON value";
 }
@@ -99,7 +99,7 @@ class Reader {
     const errors: ParseError[] = [];
     const root = this.#tree(errors);
     const [first] = errors;
-    if (first !== undefined) return this.#fail(first.offset, wordsOf(errors));
+    if (first !== undefined) return this.#fail(first.offset, expectedText(errors));
     if (root === undefined) return this.#fail(this.text.length, "a JSON value");
     this.offsets.set("", root.offset);
     return this.#value(root, "", 0);

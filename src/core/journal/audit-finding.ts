@@ -1,6 +1,6 @@
 // Describes one fault that an audit found: a fact, with its expected and its actual value.
 
-import { type NanoUsd, toDecimal } from "../money/money.ts";
+import { dollars } from "../money/money.ts";
 
 export interface AuditFinding {
   /** The account; null if the fact is about a bucket or the whole installation. */
@@ -33,11 +33,6 @@ export function describe({ account, bucket, seq, fact, expected, found }: AuditF
   ].filter((part) => part !== null);
   const where = place.length === 0 ? "" : `${place.join(", ")}: `;
   return `${where}${fact}: expected ${expected}, found ${found}`;
-}
-
-/** An amount as an audit prints it; it may be outside the range of NanoUsd. */
-export function dollars(amount: bigint): string {
-  return `$${toDecimal(amount as NanoUsd)}`;
 }
 
 /** An operation that Redis applied, in one line. */

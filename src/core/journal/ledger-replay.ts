@@ -12,10 +12,10 @@ import {
   withGrant,
   withReturn,
 } from "../money/free-lots.ts";
-import { min } from "../money/money.ts";
+import { dollars, min } from "../money/money.ts";
 import { monthBefore, monthOf } from "../money/months.ts";
 import { operationEffect } from "../money/operation-effect.ts";
-import { type AuditFinding, dollars } from "./audit-finding.ts";
+import type { AuditFinding } from "./audit-finding.ts";
 import { type LedgerKind, OPERATION_KINDS, type OperationKind } from "./journal.ts";
 
 /** An entry of the ledger; the journal's entries have the same form before the flush. */

@@ -188,10 +188,23 @@ export function toDecimal(amount: NanoUsd): string {
   return end === point ? whole : `${whole}.${digits.slice(point, end)}`;
 }
 
+/**
+ * An exact amount with its unit: "$1.5", "-$1.5" (D-864). A sum of amounts may be outside of the
+ * range of NanoUsd.
+ */
+export function dollars(amount: bigint): string {
+  return dollarText(toDecimal(amount as NanoUsd));
+}
+
+/** The same of an amount that is decimal digits already. */
+export function dollarText(decimal: string): string {
+  return decimal.startsWith("-") ? `-$${decimal.slice(1)}` : `$${decimal}`;
+}
+
 /** An amount for readers: "$20.00", with all further decimals that are not zero. */
 export function toDollars(amount: NanoUsd): string {
-  const [whole = "", fraction = ""] = toDecimal(amount).replace("-", "").split(".");
-  return `${amount < 0n ? "-" : ""}$${whole}.${fraction.padEnd(2, "0")}`;
+  const [whole = "", fraction = ""] = dollars(amount).split(".");
+  return `${whole}.${fraction.padEnd(2, "0")}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 // Months of UTC: as a number, 202611, where money is counted, and as text, `2026-11`, in names and
-// for people. Both sort by time. Also checks days of UTC.
+// for people. Both sort by time. Also checks days and times that come as text.
 
 import { DAY_MS } from "../durations.ts";
 
@@ -52,4 +52,15 @@ export function isDay(text: string): boolean {
   // Some engines read February 30 as March 2, so the day must come back unchanged.
   const ms = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+/**
+ * The Unix time in milliseconds of a time in ISO 8601 with its zone; null if the calendar has no
+ * such day, or the day no such hour.
+ */
+export function instantMs(text: string): number | null {
+  // Engines read 24 o'clock as the next day.
+  const exists = isDay(text.slice(0, 10)) && text.slice(11, 13) < "24";
+  const ms = exists ? Date.parse(text.toUpperCase()) : Number.NaN;
+  return Number.isNaN(ms) ? null : ms;
 }

@@ -1,7 +1,7 @@
 // Checks the effect of each kind of operation on a balance and on the owed amount (docs/money.md).
 
-import { dollars } from "../journal/audit-finding.ts";
 import type { OperationKind } from "../journal/journal.ts";
+import { dollars } from "./money.ts";
 
 interface Operation {
   readonly kind: OperationKind;
@@ -49,7 +49,7 @@ export function operationEffect(
 function exactly({ balance }: Operation, entry: Effect, amount: bigint): WrongEffect | null {
   const [paid, free] = balance === "paid" ? [amount, 0n] : [0n, amount];
   if (entry.paidDelta === paid && entry.freeDelta === free) return null;
-  return { fact: "what it gives by", expected: text(paid, free), found: effectText(entry) };
+  return { fact: "what it gives by", expected: bothText(paid, free), found: effectText(entry) };
 }
 
 /**
@@ -62,7 +62,7 @@ function atMost(amount: bigint, { paid, owed }: Before, entry: Effect): WrongEff
   const isWithin = entry.paidDelta <= 0n && -entry.paidDelta <= most;
   if (isWithin && entry.freeDelta === 0n) return null;
   const expected = `$0 to ${dollars(most)} paid and no free credit`;
-  const taken = text(-entry.paidDelta, -entry.freeDelta);
+  const taken = bothText(-entry.paidDelta, -entry.freeDelta);
   return { fact: "what it takes by", expected, found: taken };
 }
 
@@ -73,9 +73,9 @@ function owed({ owedAfter }: Effect, expected: bigint): WrongEffect | null {
 }
 
 function effectText({ paidDelta, freeDelta }: Effect): string {
-  return text(paidDelta, freeDelta);
+  return bothText(paidDelta, freeDelta);
 }
 
-function text(paid: bigint, free: bigint): string {
+function bothText(paid: bigint, free: bigint): string {
   return `${dollars(paid)} paid and ${dollars(free)} free`;
 }

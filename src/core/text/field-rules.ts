@@ -10,6 +10,7 @@ import {
 import { checkNetworks } from "../access/networks.ts";
 import { SCOPES, type Scope } from "../access/services.ts";
 import { type NanoUsd, usd } from "../money/money.ts";
+import { instantMs } from "../money/months.ts";
 
 const YEARS = { from: 2_000, to: 2_999 } as const;
 
@@ -85,10 +86,19 @@ export function tagsFrom(words: readonly string[]): readonly string[] {
   );
 }
 
-/** A time to come. @throws RangeError */
+/** A time in ISO 8601 with its zone, in a usual year. @throws RangeError */
+export function timeFrom(text: string): Date {
+  const ms = instantMs(text);
+  if (ms === null) {
+    throw new BrokenRule(`must be a time such as 2026-11-21T00:00:00Z, but is '${text}'`);
+  }
+  const time = new Date(ms);
+  if (isUsualYear(time)) return time;
+  throw new BrokenRule(`${USUAL_YEARS}, but is '${text}'`);
+}
+
+/** The time if it is still to come. @throws RangeError */
 export function futureFrom(time: Date, nowMs: number): Date {
-  if (Number.isNaN(time.getTime())) throw new BrokenRule("must be a time that exists");
-  if (!isUsualYear(time)) throw new BrokenRule(USUAL_YEARS);
   if (time.getTime() > nowMs) return time;
   throw new BrokenRule(`must be in the future, but is ${time.toISOString()}`);
 }

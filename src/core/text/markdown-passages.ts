@@ -82,12 +82,12 @@ function addLine(blocks: Block[], line: string): void {
     if (last !== undefined && last.lines.length > 0) blocks.push({ kind: "paragraph", lines: [] });
     return;
   }
-  const kind = kindOf(line, last);
+  const kind = blockKindOf(line, last);
   if (last?.kind === kind && last.lines.length > 0) last.lines.push(line);
   else blocks.push({ kind, lines: [line] });
 }
 
-function kindOf(line: string, last: Block | undefined): Kind {
+function blockKindOf(line: string, last: Block | undefined): Kind {
   if (TABLE_ROW.test(line)) return "table";
   if (ITEM.test(line)) return "list";
   // A further line below an item belongs to the item.

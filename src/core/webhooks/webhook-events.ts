@@ -14,7 +14,7 @@ import {
   sampleOf,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../records.ts";
@@ -33,7 +33,7 @@ const TopUp = {
       "`plan` for the price of a plan",
     sample: "auto",
   }),
-  amount_usd: usd({ about: "What is credited, or the price of the plan", sample: "25" }),
+  amount_usd: usdField({ about: "What is credited, or the price of the plan", sample: "25" }),
 };
 
 const Payment = {
@@ -42,7 +42,7 @@ const Payment = {
     about: "`balance` for credit, `plan` for the price of a plan",
     sample: "balance",
   }),
-  amount_usd: usd({ about: "The payment, without fee and tax", sample: "25" }),
+  amount_usd: usdField({ about: "The payment, without fee and tax", sample: "25" }),
 };
 
 const Refused = {
@@ -54,13 +54,16 @@ const Refused = {
 };
 
 const LowBalance = {
-  paid_usd: usd({ about: "The paid balance that is left, held amounts included", sample: "4.87" }),
-  top_up_usd: usd({ about: "The last top-up", sample: "25" }),
+  paid_usd: usdField({
+    about: "The paid balance that is left, held amounts included",
+    sample: "4.87",
+  }),
+  top_up_usd: usdField({ about: "The last top-up", sample: "25" }),
 };
 
 const Run = {
   run: text({ about: "The id of the run", sample: "nightly-7" }),
-  max_usd: usd({ about: "What its calls may cost together", sample: "2" }),
+  max_usd: usdField({ about: "What its calls may cost together", sample: "2" }),
   ends_at: time({ about: "From when on it takes no calls", sample: "2026-11-23T14:03:20.000Z" }),
 };
 
@@ -77,13 +80,13 @@ export const WEBHOOK_EVENTS = {
   "free_credit.ending": {
     about: "Free credit ends within seven days, and in less than half of its time.",
     data: {
-      free_usd: usd({ about: "The free credit that is left", sample: "3.5" }),
+      free_usd: usdField({ about: "The free credit that is left", sample: "3.5" }),
       ends_at: time({ about: "When it ends", sample: "2026-11-29T00:00:00.000Z" }),
     },
   },
   "topup.succeeded": {
     about: "A top-up, or the price of a plan, was paid.",
-    data: { ...TopUp, bonus_usd: usd({ about: "Credited on top of it", sample: "0" }) },
+    data: { ...TopUp, bonus_usd: usdField({ about: "Credited on top of it", sample: "0" }) },
   },
   "topup.failed": {
     about: "The card was declined or the payment did not fit; an automatic top-up may try again.",
@@ -99,20 +102,20 @@ export const WEBHOOK_EVENTS = {
     about: "A payment was booked, by a provider or by the operator.",
     data: {
       ...Payment,
-      bonus_usd: usd({ about: "Credited on top of it", sample: "0" }),
-      fee_usd: usd({ about: "Paid on top of it", sample: "1.05" }),
-      tax_usd: usd({ about: "The tax on top of both", sample: "0" }),
+      bonus_usd: usdField({ about: "Credited on top of it", sample: "0" }),
+      fee_usd: usdField({ about: "Paid on top of it", sample: "1.05" }),
+      tax_usd: usdField({ about: "The tax on top of both", sample: "0" }),
     },
   },
   "payment.refunded": {
     about: "The refunded part of a payment changed.",
-    data: { ...Payment, refunded_usd: usd({ about: "Refunded of it by now", sample: "25" }) },
+    data: { ...Payment, refunded_usd: usdField({ about: "Refunded of it by now", sample: "25" }) },
   },
   "payment.disputed": {
     about: "A payment was disputed, or a dispute was decided.",
     data: {
       ...Payment,
-      disputed_usd: usd({ about: "Held or taken by disputes", sample: "25" }),
+      disputed_usd: usdField({ about: "Held or taken by disputes", sample: "25" }),
       dispute: nullable(word(DISPUTE_STATES, { about: "null: it was taken back", sample: "open" })),
     },
   },
@@ -133,8 +136,8 @@ export const WEBHOOK_EVENTS = {
     about: "A burn-rate rule found that a key spends fast: once for each breach.",
     data: {
       key: text({ about: "The id of the key", sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
-      spent_usd: usd({ about: "Charged within five minutes", sample: "6.4" }),
-      threshold_usd: usd({ about: "From which amount on the rule fires", sample: "5" }),
+      spent_usd: usdField({ about: "Charged within five minutes", sample: "6.4" }),
+      threshold_usd: usdField({ about: "From which amount on the rule fires", sample: "5" }),
       action: word(BURN_ACTIONS, { about: "What happens to the key", sample: "pause" }),
       until: nullable(
         time({ about: "When that ends; null for an alert", sample: "2026-11-22T14:33:20.000Z" }),
@@ -153,7 +156,10 @@ export const WEBHOOK_EVENTS = {
   "run.changed": { about: "A run was given another amount or another end.", data: Run },
   "run.ended": {
     about: "The time of a run is over, and its last call was settled.",
-    data: { ...Run, spent_usd: usd({ about: "What its calls cost together", sample: "1.95" }) },
+    data: {
+      ...Run,
+      spent_usd: usdField({ about: "What its calls cost together", sample: "1.95" }),
+    },
   },
   "limit.reached": {
     about:

@@ -1,10 +1,21 @@
 // Checks that follow after the schema: rules between fields, and values that must be converted.
 
 import { ApiError } from "../../core/errors.ts";
+import { wrongField } from "../../core/text/field-rules.ts";
 
 /** The refusal of a field: "messages[3].content must be a string". */
 export function invalid(field: string, problem: string): ApiError {
   return new ApiError("invalid_parameter", `${field} ${problem}`, { param: field });
+}
+
+/** Reads a field with `read`. @throws ApiError with the message of its RangeError */
+export function readField<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ApiError("invalid_parameter", wrongField(field, error), { param: field });
+  }
 }
 
 /** True for a field that is null or missing. */

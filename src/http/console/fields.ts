@@ -1,11 +1,10 @@
 // Fields that many replies of the console share. Amounts are text, because a page's numbers cannot
 // hold every amount to the last nano-dollar.
 
-import { SERVICE_NAMES } from "../../core/access/services.ts";
-import { oneOf, optional, type TProperties, type TSchema, Type, text } from "../schema.ts";
+import { optional, type TProperties, type TSchema, Type, text } from "../schema.ts";
 
 /** Exact USD as a plain decimal number in a string: "12.5", "-0.000000001". */
-export function usd(description: string) {
+export function usdSchema(description: string) {
   return text({
     pattern: "^-?\\d+(\\.\\d{1,9})?$",
     must: 'must be USD in a string, such as "12.5", with at most nine decimals',
@@ -38,15 +37,3 @@ export function reply<P extends TProperties>(properties: P) {
 export function list<S extends TSchema>(item: S) {
   return Type.Array(item);
 }
-
-/** The time up to which the figures of a reply are complete. */
-export const AsOf = Type.Object({
-  at: time("The time of the answer"),
-  behind_seconds: Type.Number({
-    minimum: 0,
-    description: "How much later than this the newest calls may appear",
-  }),
-});
-
-/** A service, or `account` for calls without a service. */
-export const serviceName = oneOf([...SERVICE_NAMES, "account"]);

@@ -11,7 +11,7 @@ import {
   Type,
   text,
 } from "../schema.ts";
-import { time, usd } from "./fields.ts";
+import { time, usdSchema } from "./fields.ts";
 
 /** The schema of a record's JSON. */
 function schemaOf<F extends Fields>(fields: F): TUnsafe<WireOf<F>> {
@@ -30,7 +30,7 @@ function plainSchema({ kind, about, words, rules, fields, item }: Field): TSchem
     case "text":
       return words === null ? text(options) : oneOf(words, options);
     case "usd":
-      return usd(about ?? "Exact USD");
+      return usdSchema(about ?? "Exact USD");
     case "time":
       return time(about ?? "When");
     case "number":

@@ -22,7 +22,7 @@ import {
   number,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../../core/records.ts";
@@ -35,7 +35,7 @@ import { type BillingStores, Cards, cardJson } from "../billing.ts";
 const Offer = {
   plan: word(PLAN_NAMES, { sample: "pro" }),
   price_usd: nullable(
-    usd({
+    usdField({
       about: "Of a month after an order, without tax; null without a price",
       sample: "20",
     }),
@@ -43,7 +43,7 @@ const Offer = {
   requests_per_minute: number({ about: "Of all keys together", sample: 60 }),
   open_calls: number({ about: "At one time", sample: 32 }),
   charged_now_usd: nullable(
-    usd({
+    usdField({
       about: "What an order charges now, without tax; null where none is possible",
       sample: "12.9",
     }),
@@ -54,7 +54,7 @@ const Offer = {
 export const Plan = {
   plan: word(PLAN_NAMES, { sample: "starter" }),
   price_usd: nullable(
-    usd({
+    usdField({
       about: "What is charged a month; zero for months of a voucher, null for a plan without end",
       sample: "8",
     }),
@@ -72,7 +72,7 @@ export const Plan = {
       sample: "starter",
     }),
   ),
-  next_price_usd: nullable(usd({ about: "Its price of a month", sample: "8" })),
+  next_price_usd: nullable(usdField({ about: "Its price of a month", sample: "8" })),
   ended: nullable(
     word(PLAN_END_REASONS, {
       about: "Why the last plan by the month has ended",

@@ -9,7 +9,7 @@ import {
   nullable,
   text,
   time,
-  usd,
+  usdField,
   word,
 } from "../../core/records.ts";
 import { listBatches } from "../../store/payments/vouchers.ts";
@@ -21,7 +21,7 @@ const Batch = {
   batch: text({ about: "Its name", sample: "summer" }),
   codes: integer({ minimum: 1, sample: 200 }),
   amount_usd: nullable(
-    usd({ about: "The credit of each redemption; null for a plan", sample: "5" }),
+    usdField({ about: "The credit of each redemption; null for a plan", sample: "5" }),
   ),
   free_days: nullable(
     integer({ about: "The days that it lasts; null for bonus credit", minimum: 1, sample: 90 }),

@@ -15,7 +15,7 @@ const PATIENCE_MS = 5_000;
 
 type WaitingCall = Pick<Call, "requestId" | "identity" | "signal">;
 
-interface Waiting {
+interface AwaitedReceipt {
   readonly call: WaitingCall;
   readonly untilMs: number;
   readonly resolve: (receipt: string | null) => void;
@@ -32,7 +32,7 @@ export interface AwaitedDeps {
 export class AwaitedReceipts implements ReceiptSource {
   readonly #deps: AwaitedDeps;
   /** By the id of the request, as Postgres has it. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, AwaitedReceipt>();
   #isLooking = false;
 
   constructor(deps: AwaitedDeps) {

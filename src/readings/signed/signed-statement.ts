@@ -11,7 +11,7 @@ import {
   nullable,
   text,
   time,
-  usd,
+  usdField,
   type WireOf,
   word,
 } from "../../core/records.ts";
@@ -22,9 +22,9 @@ import { JWS_SAMPLE } from "./issued-receipt.ts";
 import type { SignedReceipts } from "./signed-receipts.ts";
 
 const Balances = {
-  paid_usd: usd({ sample: "43.184120875" }),
-  free_usd: usd({ sample: "3.2" }),
-  owed_usd: usd({ about: "Owed after a reversal", sample: "0" }),
+  paid_usd: usdField({ sample: "43.184120875" }),
+  free_usd: usdField({ sample: "3.2" }),
+  owed_usd: usdField({ about: "Owed after a reversal", sample: "0" }),
 };
 
 const Statement = {
@@ -37,24 +37,27 @@ const Statement = {
     nested({
       kind: word(LEDGER_KINDS, { sample: "charge" }),
       count: integer({ minimum: 0, sample: 1204 }),
-      paid_usd: usd({ about: "The change of the paid balance", sample: "-0.84123" }),
-      free_usd: usd({ about: "The change of the free credit", sample: "-0.1" }),
+      paid_usd: usdField({ about: "The change of the paid balance", sample: "-0.84123" }),
+      free_usd: usdField({ about: "The change of the free credit", sample: "-0.1" }),
     }),
     { about: "They lead from the opening to the closing balances" },
   ),
   closing: nested(Balances),
   calls: nested({
     charged: integer({ minimum: 0, about: "Calls that were charged", sample: 1204 }),
-    cost_usd: usd({ about: "Their charges: what their receipts add up to", sample: "0.94123" }),
-    paid_usd: usd({ about: "The part of it from the paid balance", sample: "0.84123" }),
-    free_usd: usd({ about: "The part of it from free credit", sample: "0.1" }),
+    cost_usd: usdField({
+      about: "Their charges: what their receipts add up to",
+      sample: "0.94123",
+    }),
+    paid_usd: usdField({ about: "The part of it from the paid balance", sample: "0.84123" }),
+    free_usd: usdField({ about: "The part of it from free credit", sample: "0.1" }),
   }),
   charges: listOf(
     nested({
       service: text({ about: "`unknown` for charges that no sum of usage has", sample: "chat" }),
       model: nullable(text({ about: "A model, or an action of maps", sample: "fast" })),
-      cost_usd: usd({ sample: "0.94123" }),
-      free_usd: usd({ about: "The part of it from free credit", sample: "0.1" }),
+      cost_usd: usdField({ sample: "0.94123" }),
+      free_usd: usdField({ about: "The part of it from free credit", sample: "0.1" }),
     }),
     { about: "The same charges by service and model, the highest first" },
   ),

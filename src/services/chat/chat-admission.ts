@@ -46,7 +46,7 @@ export interface ChatCallDeps extends CallDeps {
   readonly prompts: OpenPrompts;
 }
 
-/** A checked call of any door. */
+/** A checked call of any door (D-863). */
 export interface ChatCall {
   /** The models that can serve it, best first. Several only if the service chooses the model. */
   readonly models: Models;

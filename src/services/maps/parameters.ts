@@ -2,6 +2,7 @@
 // as text in the query string.
 
 import type { Box, Position } from "../../annexes/atlas/geography.ts";
+import { instantMs } from "../../core/money/months.ts";
 import {
   isLonger,
   numberFrom,
@@ -54,8 +55,7 @@ const DECIMAL = /^-?\d{1,9}(?:\.\d{1,15})?$/;
 const WHOLE = /^-?\d{1,9}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a text with one is refused
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-const TIME =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 // RFC 5646: language, script, region and a few variants; neither extensions nor private use.
 const LANGUAGE =
   /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-[A-Za-z0-9]{5,8}){0,4}$/;
@@ -79,7 +79,7 @@ export function whole(least: number, most: number): Kind<number> {
 }
 
 /** One line of limited length in Unicode code points, without surrounding white space. */
-export function text(charactersMax: number): Kind<string> {
+export function line(charactersMax: number): Kind<string> {
   return {
     schema: shortText(charactersMax),
     rule: `must be one line of 1 to ${charactersMax} characters`,
@@ -161,14 +161,8 @@ export const time: Kind<number> = {
   schema: textSchema({ format: "date-time" }),
   rule: "must be an RFC 3339 time with its offset, such as 2026-11-21T08:00:00+01:00",
   read: (text) => {
-    const match = TIME.exec(text);
-    if (match === null) return undefined;
-    const [, year, month, day, hour] = match;
-    // Date.parse accepts the 31st of February and 24 o'clock, but reads them as other days.
-    const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-    const isDay = Number(month) >= 1 && Number(month) <= 12 && Number(day) <= lastDay;
-    const ms = Date.parse(text.toUpperCase());
-    return isDay && Number(hour) < 24 && !Number.isNaN(ms) ? ms : undefined;
+    const ms = TIME.test(text) ? instantMs(text) : null;
+    return ms ?? undefined;
   },
 };
 

@@ -14,8 +14,7 @@ import {
 import type { Surface } from "../../core/access/services.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { bucketOf, newId, type RandomBytes } from "../../core/ids.ts";
-import { dollars } from "../../core/journal/audit-finding.ts";
-import { type NanoUsd, nano } from "../../core/money/money.ts";
+import { dollars, type NanoUsd, nano } from "../../core/money/money.ts";
 import { type SecretList, secretId } from "../../core/secrets.ts";
 import {
   bookOperation,

@@ -4,8 +4,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { afterEvent } from "../../core/access/account-states.ts";
 import { newId, type RandomBytes } from "../../core/ids.ts";
-import { dollars } from "../../core/journal/audit-finding.ts";
-import { add, type NanoUsd, nano, subtract, ZERO } from "../../core/money/money.ts";
+import { add, dollars, type NanoUsd, nano, subtract, ZERO } from "../../core/money/money.ts";
 import {
   creditOf,
   type DisputeState,

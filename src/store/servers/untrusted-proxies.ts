@@ -36,11 +36,11 @@ export class UntrustedProxies {
           !isTrusted(address) && (await this.#attempts.has(keyOf(address), this.now())),
       ),
     );
-    return LOCAL.filter((_, index) => seen[index]).map(wordsOf);
+    return LOCAL.filter((_, index) => seen[index]).map(warningOf);
   }
 }
 
-function wordsOf(address: string): string {
+function warningOf(address: string): string {
   return (
     `Requests came through a proxy at ${address} that TRUSTED_PROXIES does not name: limits and ` +
     `allowlists take all its callers for one address. Set TRUSTED_PROXIES=${address}`

@@ -55,7 +55,7 @@ const MAPPINGS: Readonly<Record<LogColumnKind, ColumnMapping>> = {
     {
       heading: `${name}_usd`,
       select: `l.${name}::text`,
-      format: dollars,
+      format: usdCell,
     },
   ],
   hash: (name) => [{ heading: name, select: `encode(l.${name}, 'hex')`, format: unchanged }],
@@ -64,7 +64,7 @@ const MAPPINGS: Readonly<Record<LogColumnKind, ColumnMapping>> = {
   text: plain,
 };
 
-function dollars(value: LogValue): CsvCell {
+function usdCell(value: LogValue): CsvCell {
   return value === null ? null : { decimal: toDecimal(nano(String(value))) };
 }
 
@@ -105,7 +105,7 @@ function withLocalSource(column: ExportColumn): ExportColumn {
 /** The columns for operators alone: the cost of upstream, and the margin of the charge. */
 const OPERATOR_COLUMNS = [
   ...columnsOf(LOGGED.slice(0, LOGGED.indexOf("upstream_cost") + 1)),
-  { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
+  { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: usdCell },
   ...columnsOf(LOGGED.slice(LOGGED.indexOf("upstream_cost") + 1)).map(withLocalSource),
   ...TAIL,
 ];

@@ -33,8 +33,8 @@ const SWITCHING_PROTOCOLS = 101;
 
 const END: BodyRead = Object.freeze({ done: true });
 
-interface Waiting<T> {
-  resolve(value: T): void;
+interface ResponseReceiver {
+  resolve(response: UpstreamResponse): void;
   reject(reason: unknown): void;
 }
 
@@ -43,7 +43,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #headers: ResponseHeaders | null = null;
   #connection: ExchangeConnection | null = null;
   #signal: CancelSignal | null;
-  #response: Waiting<UpstreamResponse> | null;
+  #response: ResponseReceiver | null;
   /** The beginning of a head whose end has not come yet. */
   #head: Buffer | null = null;
   #framing: Framing | null = null;
@@ -55,7 +55,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #isOver = false;
   #failure: { readonly reason: unknown } | null = null;
 
-  constructor(signal: CancelSignal | null, response: Waiting<UpstreamResponse>) {
+  constructor(signal: CancelSignal | null, response: ResponseReceiver) {
     this.#signal = signal;
     this.#response = response;
     signal?.addEventListener("abort", this);

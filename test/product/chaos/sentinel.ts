@@ -3,8 +3,7 @@
 
 import { adjustBalance } from "../../../src/accounts/payments.ts";
 import { toUuid } from "../../../src/core/ids.ts";
-import { dollars } from "../../../src/core/journal/audit-finding.ts";
-import { usd } from "../../../src/core/money/money.ts";
+import { dollars, usd } from "../../../src/core/money/money.ts";
 import { type Sentinels, startSentinels } from "../../support/fakes/sentinels.ts";
 import { type Product, startProduct } from "../../support/product/product.ts";
 import { chargesOf, must, proveBooks } from "../../support/product/product-checks.ts";

@@ -41,7 +41,7 @@ describe("damage in the ledger", () => {
       "a balance below zero",
       (a) => `UPDATE ledger_entries SET paid_delta = paid_delta - 30000000000,
         paid_after = paid_after - 30000000000 WHERE account = ${a} AND seq = 5`,
-      /ledger entry 5: the paid balance after it: expected \$0 or more, found \$-10\.75/,
+      /ledger entry 5: the paid balance after it: expected \$0 or more, found -\$10\.75/,
     ],
     [
       "an entry that is not its operation",
@@ -52,7 +52,7 @@ describe("damage in the ledger", () => {
       "an operation that was never applied",
       (a) => `INSERT INTO operations (account, number, kind, balance, amount, created_at)
         VALUES (${a}, 3, 'adjustment', 'paid', -7, now() - interval '1 minute')`,
-      /operation 3 \(adjustment, \$-0\.000000007\): expected applied, found not applied after 6/,
+      /operation 3 \(adjustment, -\$0\.000000007\): expected applied, found not applied after 6/,
     ],
     [
       "a gap in the operations",

@@ -92,7 +92,7 @@ describe("damage in Redis", () => {
     [
       "a balance below zero",
       wallet("paid", -20e9),
-      /the available paid balance in Redis: expected \$0 or more, found \$-2\.7/,
+      /the available paid balance in Redis: expected \$0 or more, found -\$2\.7/,
     ],
     [
       "something owed while something is there",

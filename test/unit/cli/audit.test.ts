@@ -246,7 +246,7 @@ describe("the command", () => {
     const cli = await cliOf(fresh);
     const { code, err } = await cli("audit", account.row.id);
     expect(code).toBe(1);
-    expect(err).toContain("the available paid balance in Redis: expected $0 or more, found $-1");
+    expect(err).toContain("the available paid balance in Redis: expected $0 or more, found -$1");
     expect(await fresh.store.find(account.row.id)).toMatchObject({
       state: "suspended",
       stateReason: "negative_balance",

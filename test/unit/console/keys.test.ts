@@ -274,7 +274,10 @@ describe("the limits of a key", () => {
     [{ models: ["a b"] }, "models must contain only ids of models, in which * stands"],
     [{ models: "swift-1" }, "models must be a list of 1 to 50 models"],
     [{ ends_at: "2001-01-01T00:00:00Z" }, "ends_at must be in the future, but is 2001-01-01"],
-    [{ ends_at: "2031-13-01T00:00:00Z" }, "ends_at must be a time that exists"],
+    [{ ends_at: "2031-13-01T00:00:00Z" }, "ends_at must be a time such as"],
+    [{ ends_at: "2031-02-30T00:00:00Z" }, "ends_at must be a time such as 2026-11-21T00:00:00Z"],
+    [{ ends_at: "2031-03-01T24:00:00Z" }, "ends_at must be a time such as 2026-11-21T00:00:00Z"],
+    [{ ends_at: "9031-02-03T00:00:00Z" }, "ends_at must be in a year from 2000 to 2999"],
     [{ ends_at: "tomorrow" }, "ends_at"],
     [{ scopes: ["search"] }, "scopes is not known"],
   ])("%j is refused in words, and changes nothing", async (wrong, message) => {

@@ -175,7 +175,12 @@ test("the log has a line for each delivery, by webhook and status, page by page"
   expect(foreign.body.deliveries).toEqual([]);
   const replay = await world.post("admin", `${path}/deliveries/${newest?.number}/replay`);
   expect(replay.status).toBe(409);
-  for (const since of ["yesterday", "0000-01-01T00:00:00Z", "2026-13-01T00:00:00Z"]) {
+  for (const since of [
+    "yesterday",
+    "2026-02-30T00:00:00Z",
+    "0000-01-01T00:00:00Z",
+    "2026-13-01T00:00:00Z",
+  ]) {
     const answer = await world.post("admin", `${one}/replay`, { since });
     expect([since, answer.status]).toEqual([since, 400]);
     expect(answer.message).toContain("since");

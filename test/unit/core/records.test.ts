@@ -11,7 +11,7 @@ import {
   sampleOf,
   text,
   time,
-  usd,
+  usdField,
   word,
 } from "../../../src/core/records.ts";
 
@@ -20,9 +20,9 @@ const Order = {
   last_four: text({ sample: "4242" }),
   state: word(["open", "closed"], { sample: "open" }),
   tries: integer({ sample: 2 }),
-  month_spent_usd: usd({ sample: "0.5" }),
+  month_spent_usd: usdField({ sample: "0.5" }),
   ended_at: nullable(time({ sample: "2026-11-22T14:00:00.000Z" }), { sample: null }),
-  limits_usd: listOf(usd({ sample: "1" })),
+  limits_usd: listOf(usdField({ sample: "1" })),
   card: nested({ brand: text({ sample: "visa" }) }),
 };
 

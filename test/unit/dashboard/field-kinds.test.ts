@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { kindOf } from "../../../dashboard/src/field-kinds.ts";
+import { fieldKindOf } from "../../../dashboard/src/field-kinds.ts";
 import type { Field, Fields } from "../../../src/core/records.ts";
 
 const READINGS = join(import.meta.dir, "../../../src/readings");
@@ -34,7 +34,7 @@ test("a field of a record is named as its kind: an amount, a time, or neither", 
   const told = records.flatMap(([record, fields]) =>
     Object.entries(fields).map(([name, { kind }]) => {
       const shown = kind === "usd" || kind === "time" ? kind : "text";
-      return [`${record}.${name}`, kindOf(name), shown];
+      return [`${record}.${name}`, fieldKindOf(name), shown];
     }),
   );
   expect(told.filter(([, byName, byRecord]) => byName !== byRecord)).toEqual([]);

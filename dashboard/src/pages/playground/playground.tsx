@@ -9,7 +9,7 @@ import { overviewQuery } from "../../api/queries.ts";
 import { Spendable } from "../../parts/balance-bar.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Notice, PageHead, Panel } from "../../parts/panel.tsx";
-import { oneOf, useFields } from "../../search-fields.ts";
+import { choiceAmong, useFields } from "../../search-fields.ts";
 import { type Account, useAccount } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { PlaygroundMail, PlaygroundMaps, PlaygroundSearch } from "./playground-calls.tsx";
@@ -53,7 +53,7 @@ export function PlaygroundPage() {
 function Calls({ account }: { readonly account: Account }) {
   const [fields, change] = useFields();
   const isApplication = account.surface === "application";
-  const tab = isApplication ? "chat" : oneOf(TABS, fields.tab);
+  const tab = isApplication ? "chat" : choiceAmong(TABS, fields.tab);
   const Form = FORMS[tab];
   return (
     <Panel>

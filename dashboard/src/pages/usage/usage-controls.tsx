@@ -8,7 +8,7 @@ import { withQuery } from "../../api/client.ts";
 import { ofAccount } from "../../api/queries.ts";
 import { csvOf, download } from "../../csv.ts";
 import { nameOf } from "../../name-of.ts";
-import { type Fields, oneOf } from "../../search-fields.ts";
+import { choiceAmong, type Fields } from "../../search-fields.ts";
 import { t } from "../../texts.ts";
 import { fromWall, isoOf, localZone, UTC, zoneLabel, zoneOffsetMs } from "../../time.ts";
 import { PRESETS, type Range } from "../../usage-range.ts";
@@ -25,7 +25,7 @@ const CUSTOM = "custom";
 /** Chooses a preset or a custom range, and the zone. */
 export function RangePicker({ fields, change, range }: ControlProps & { readonly range: Range }) {
   const isCustom = fields.from !== undefined && fields.to !== undefined;
-  const value = isCustom ? CUSTOM : oneOf(["7d", ...PRESETS], fields.range);
+  const value = isCustom ? CUSTOM : choiceAmong(["7d", ...PRESETS], fields.range);
   const choose = (next: string) => {
     if (next === CUSTOM) change({ from: range.from, to: range.to });
     else change({ range: next, from: undefined, to: undefined });
@@ -132,7 +132,7 @@ export function UsageSwitches({ fields, change }: ControlProps) {
         size="xs"
         aria-label={t.usage.metric}
         data={METRICS.map((one) => ({ value: one, label: t.usage.metrics[one] }))}
-        value={oneOf(METRICS, fields.metric)}
+        value={choiceAmong(METRICS, fields.metric)}
         onChange={(metric) => change({ metric })}
       />
       <Select
@@ -143,7 +143,7 @@ export function UsageSwitches({ fields, change }: ControlProps) {
           value: one,
           label: one === "none" ? t.usage.groups.none : t.usage.groupedBy(t.usage.groups[one]),
         }))}
-        value={oneOf(["service", ...USAGE_GROUPS], fields.group)}
+        value={choiceAmong(["service", ...USAGE_GROUPS], fields.group)}
         onChange={(group) => change({ group: group ?? undefined })}
       />
     </div>

@@ -5,7 +5,7 @@ import { OTHERS, type UsageGroup } from "../../../../src/core/usage-query.ts";
 import type { UsageReply } from "../../../../src/readings/usage.ts";
 import { type Column, columnOf, columnsOf } from "../../parts/columns.tsx";
 import { Table } from "../../parts/table.tsx";
-import { type Fields, oneOf } from "../../search-fields.ts";
+import { choiceAmong, type Fields } from "../../search-fields.ts";
 import { stepName } from "../../step-names.ts";
 import { t } from "../../texts.ts";
 import { duration } from "../../time.ts";
@@ -24,7 +24,7 @@ const VIEWS = ["groups", "steps"] as const;
 
 export function UsageTables(props: TablesProps) {
   const { fields, change } = props;
-  const shown = oneOf(VIEWS, fields.view);
+  const shown = choiceAmong(VIEWS, fields.view);
   return (
     <>
       <hr className="tear" />

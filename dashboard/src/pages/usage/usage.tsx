@@ -11,7 +11,7 @@ import { AsOf } from "../../parts/as-of.tsx";
 import { UsageChart } from "../../parts/lazy-chart.tsx";
 import { Empty, Loaded } from "../../parts/loaded.tsx";
 import { PageHead, Panel } from "../../parts/panel.tsx";
-import { type Fields, oneOf, useFields } from "../../search-fields.ts";
+import { choiceAmong, type Fields, useFields } from "../../search-fields.ts";
 import { useAccount } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { isoOf } from "../../time.ts";
@@ -26,7 +26,7 @@ export function UsagePage() {
   const [fields, change] = useFields();
   const [zone] = useZone();
   const range = rangeOf(fields, zone);
-  const group = oneOf(["service", ...USAGE_GROUPS], fields.group);
+  const group = choiceAmong(["service", ...USAGE_GROUPS], fields.group);
   const { service, model, key, tag, status } = fields;
   const query = { ...range, zone, group, service, model, key, tag, status };
   const usage = useQuery({
@@ -59,7 +59,7 @@ export function UsagePage() {
 /** The range in the address: a custom one, or a preset. */
 export function rangeOf({ from, to, range }: Fields, zone: string): Range {
   const custom = from === undefined || to === undefined ? null : customRange(from, to);
-  return custom ?? presetRange(oneOf(["7d", ...PRESETS], range), serverTime(), zone);
+  return custom ?? presetRange(choiceAmong(["7d", ...PRESETS], range), serverTime(), zone);
 }
 
 interface FiguresProps {
@@ -69,8 +69,8 @@ interface FiguresProps {
 }
 
 function Figures({ reply, fields, change }: FiguresProps) {
-  const metric = oneOf(METRICS, fields.metric);
-  const group = oneOf(["service", ...USAGE_GROUPS], fields.group);
+  const metric = choiceAmong(METRICS, fields.metric);
+  const group = choiceAmong(["service", ...USAGE_GROUPS], fields.group);
   const view = useMemo(() => usageView(reply, metric, group), [reply, metric, group]);
   if (view.groups.length === 0) {
     return (

@@ -13,7 +13,7 @@ import { PagerRow } from "../../parts/pager.tsx";
 import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
 import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
-import { oneOf, useFields } from "../../search-fields.ts";
+import { choiceAmong, useFields } from "../../search-fields.ts";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 
@@ -56,7 +56,7 @@ interface DeliveryLogProps {
 
 export function DeliveryLog({ account, hostOf, again, children }: DeliveryLogProps) {
   const [fields, change] = useFields();
-  const status = oneOf(STATUSES, fields.status);
+  const status = choiceAmong(STATUSES, fields.status);
   const { before } = fields;
   const query = useQuery({
     ...deliveriesQuery(account, { before, status: status === "all" ? undefined : status }),

@@ -1,9 +1,11 @@
 // Defines and reads the entries of `models` in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
+import { CHAT } from "../../../core/access/limits.ts";
 import { closed, line, percent, whole } from "../../../core/configuration/fields.ts";
 import { percentAt, type SectionContext } from "../../../core/configuration/section.ts";
 import { isFree, type Prices } from "../../../core/money/call-cost.ts";
+import { isDay } from "../../../core/money/months.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
 import {
   KINDS_OF_USE,
@@ -60,7 +62,7 @@ export const Model = Type.Object(
         1,
         100_000_000,
         "Most tokens of a reply, thoughts included; default not known: then a request without " +
-          "a limit of its own gets 4096",
+          `a limit of its own gets ${CHAT.maxTokensDefault}`,
       ),
     ),
     chat_limits: Type.Optional(Limits),
@@ -139,12 +141,12 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
   const media = toMedia(file, context);
   const imageTokens = toImageTokens(file, context);
   const markup = percentAt(file.markup_percent, `${pointer}/markup_percent`, context);
-  const createdMs = Date.parse(file.created ?? "1970-01-01");
-  if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
+  const { created = "1970-01-01" } = file;
+  if (!isDay(created)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
     id: file.id,
     ...(file.aliases !== undefined && { aliases: file.aliases }),
-    created: createdMs / 1000,
+    created: Date.parse(created) / 1_000,
     label: file.label,
     family: file.family,
     ownedBy: file.owned_by,

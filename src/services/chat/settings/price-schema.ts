@@ -6,7 +6,7 @@ import { COMMON_FIELDS, OTHER_PARTS, WEEKDAYS } from "../../../core/money/price-
 import { FEE_UNITS, type OtherPart } from "../../../core/money/price-rows.ts";
 import { FEES, type Fee, SPEEDS, TIERS } from "../../../core/money/usage.ts";
 
-const oneOf = <Word extends string>(words: readonly Word[], description: string) =>
+const choice = <Word extends string>(words: readonly Word[], description: string) =>
   Type.Union(
     words.map((word) => Type.Literal(word)),
     { description, errorMessage: `must be one of ${words.join(", ")}` },
@@ -45,8 +45,8 @@ const When = Type.Object(
     above_prompt_tokens: Type.Optional(
       whole(0, 100_000_000, "The prompt has more tokens than this, all of its parts counted"),
     ),
-    tier: Type.Optional(oneOf(TIERS, "The tier that served the call")),
-    speed: Type.Optional(oneOf(SPEEDS, "The speed that served the call")),
+    tier: Type.Optional(choice(TIERS, "The tier that served the call")),
+    speed: Type.Optional(choice(SPEEDS, "The speed that served the call")),
     geography: Type.Optional(line("The place that served the call, by the provider's word")),
     served_model: Type.Optional(
       line("The model that served the call, also with a date at the end of its name"),
@@ -61,7 +61,7 @@ const When = Type.Object(
       ),
     ),
     utc_days: Type.Optional(
-      list(oneOf(WEEKDAYS, "A day"), "days", "The call was admitted on these days in UTC"),
+      list(choice(WEEKDAYS, "A day"), "days", "The call was admitted on these days in UTC"),
     ),
     except_utc_dates: Type.Optional(
       Type.Array(
@@ -90,7 +90,7 @@ const FeeFile = Type.Object(
   {
     usd_per_k: usdAmount("USD for a thousand"),
     per: Type.Optional(
-      oneOf(FEE_UNITS, "For each call, each query, or a request with any; default call"),
+      choice(FEE_UNITS, "For each call, each query, or a request with any; default call"),
     ),
   },
   { ...closed, description: "A fee beside the tokens" },

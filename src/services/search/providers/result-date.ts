@@ -1,6 +1,7 @@
 // Reads dates of results: servers write them in many formats, callers get a single one.
 
 import { DAY_MS } from "../../../core/durations.ts";
+import { isDay } from "../../../core/money/months.ts";
 import type { Freshness } from "./provider.ts";
 
 const UNIT_DAYS: Readonly<Record<string, number>> = {
@@ -48,9 +49,7 @@ export function dayOf(value: unknown, nowMs: number): string | null {
 /** The day if there is one, from 1900 on and until tomorrow. */
 function isoDay(day: string, nowMs: number): string | null {
   if (day < String(YEAR_MIN)) return null;
-  // JavaScript reads the 30th of February as the 2nd of March.
-  const exists = new Date(day).getUTCDate() === Number(day.slice(8));
-  return exists ? untilTomorrow(day, nowMs) : null;
+  return isDay(day) ? untilTomorrow(day, nowMs) : null;
 }
 
 /** Days compare as their texts do. */

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { UnknownLayout } from "../../../../actors/records/layouts.ts";
 import { ReplyError } from "../../../../actors/redis/resp-reader.ts";
-import type { Reply, Waiting } from "../../../../actors/redis/script-client.ts";
+import type { Reply, ReplyReceiver } from "../../../../actors/redis/script-client.ts";
 import type { RedisClient } from "../../../../actors/scripts/script.ts";
 import { type RunContext, ScriptRun } from "../../../../actors/scripts/script-run.ts";
 
@@ -14,7 +14,7 @@ const UNKNOWN = new ReplyError("ERR Function not found");
 interface Played {
   readonly result: Promise<string>;
   /** The waiting callers, one for each copy that was sent. */
-  readonly sent: Waiting[];
+  readonly sent: ReplyReceiver[];
   /** For each preparation, true if the script certainly did not run. */
   readonly prepared: boolean[];
   readonly timed: string[];
@@ -29,7 +29,10 @@ interface PlayOptions {
   readonly onUnknownLayout?: () => void;
 }
 
-function play(answer: (waiting: Waiting, copy: number) => void, options: PlayOptions = {}): Played {
+function play(
+  answer: (waiting: ReplyReceiver, copy: number) => void,
+  options: PlayOptions = {},
+): Played {
   const played = { sent: [], prepared: [], timed: [], layouts: [] } as Omit<Played, "result">;
   const context: RunContext = {
     client: {

@@ -103,8 +103,6 @@ describe("the end of a key", () => {
     expect(() => futureFrom(new Date(now), now)).toThrow(
       "must be in the future, but is 2031-01-01",
     );
-    expect(() => futureFrom(new Date("2031-02-30T00:00:00.0Zx"), now)).toThrow("must be a time");
-    expect(() => futureFrom(new Date("9031-02-03T00:00:00Z"), now)).toThrow("must be in a year");
   });
 });
 

@@ -266,7 +266,7 @@ describe("wrong ledgers", () => {
     [
       "a reversal that gives",
       new Table().op("reversal", "-3", { paid: "3", owed: "6" }),
-      "expected $0 to $0 paid and no free credit, found $-3 paid",
+      "expected $0 to $0 paid and no free credit, found -$3 paid",
     ],
     [
       "an adjustment that makes a debt",
@@ -303,7 +303,7 @@ describe("wrong ledgers", () => {
     [
       "a repayment of more than is owed",
       owing().entry("repayment", { paid: "-11", owed: "-1" }, { request: "req_1" }),
-      "a repayment pays what is owed: expected a part of $0 to $6 of the paid balance, found $-11",
+      "a repayment pays what is owed: expected a part of $0 to $6 of the paid balance, found -$11",
     ],
     [
       "a repayment where nothing is owed",
@@ -331,12 +331,12 @@ describe("wrong ledgers", () => {
     [
       "a debt below zero",
       new Table().call("-1", "-1"),
-      "what is owed after it: expected $0, found $-1",
+      "what is owed after it: expected $0, found -$1",
     ],
     [
       "a balance below zero",
       new Table().call("-1", "0"),
-      "the paid balance after it: expected $0 or more, found $-1",
+      "the paid balance after it: expected $0 or more, found -$1",
     ],
     [
       "an operation of another kind",
@@ -409,7 +409,7 @@ describe("wrong ledgers", () => {
     const changed = owing().found((entry, seq) =>
       seq === 3 ? { ...entry, paidAfter: entry.paidAfter + 1n } : entry,
     );
-    expect(changed).toContain("the paid balance after it: expected $6 ($16 before and $-10)");
+    expect(changed).toContain("the paid balance after it: expected $6 ($16 before and -$10)");
   });
 
   test("a balance below zero is marked, so that its account is suspended", () => {

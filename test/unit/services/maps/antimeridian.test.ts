@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { boxesAround, distance, isInside } from "../../../../src/annexes/atlas/geography.ts";
 import { boxOf } from "../../../../src/services/maps/providers/remote/openstreetmap.ts";
-import { lineOf, positionOf } from "../../../../src/services/maps/providers/remote/read.ts";
+import { lineStringOf, positionOf } from "../../../../src/services/maps/providers/remote/read.ts";
 import { territoryAt, timezoneAt } from "../../../../src/services/maps/providers/territory.ts";
 
 test.each([
@@ -63,7 +63,7 @@ test("a longitude beyond the meridian 180 becomes one of the other side, even in
   expect(positionOf("-16.8", "-181.5")).toEqual({ lat: -16.8, lon: 178.5 });
   expect(positionOf(-16.8, 361)).toBeNull();
   expect(positionOf(90.1, 0)).toBeNull();
-  const line = lineOf([
+  const line = lineStringOf([
     [179.5, -16],
     [180.5, -17],
   ]);

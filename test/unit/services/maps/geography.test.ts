@@ -7,7 +7,7 @@ import {
   language,
   position,
   stopId,
-  text,
+  line,
   time,
 } from "../../../../src/services/maps/parameters.ts";
 
@@ -68,9 +68,9 @@ test("values are accepted exactly as they are written, or not at all", () => {
   // The platform compares each variant with all others, and a query has room for thousands.
   expect(language.read("de-11111-22222-33333-44444")).toBe("de-11111-22222-33333-44444");
   expect(language.read("de-11111-22222-33333-44444-55555")).toBeUndefined();
-  expect(text(3).read("🗺️a")).toBe("🗺️a");
-  expect(text(3).read("abcd")).toBeUndefined();
-  expect(text(3).read("a\u2028b")).toBeUndefined();
+  expect(line(3).read("🗺️a")).toBe("🗺️a");
+  expect(line(3).read("abcd")).toBeUndefined();
+  expect(line(3).read("a\u2028b")).toBeUndefined();
   expect(stopId.read("de:11000:900003201")).toBe("de:11000:900003201");
   expect(stopId.read("a b")).toBeUndefined();
 });

@@ -103,7 +103,7 @@ export class ChatFrames extends StreamFrames {
 
   #end(tokens: ChatUsage, settlement: Settlement): string {
     const usage = JSON.stringify(usageJson(tokens));
-    const svc = lineOf(chatSvc(this.#meta, settlement));
+    const svc = frameJson(chatSvc(this.#meta, settlement));
     const bill = `],"usage":${usage},"svc":${svc}}\n\n${DONE_FRAME}`;
     if (!this.#meta.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
     // The finish_reason was sent when it arrived. If none arrived, one is sent now.
@@ -123,14 +123,14 @@ export class ChatFrames extends StreamFrames {
       // Almost every chunk has only text; then only the text must be encoded.
       if (finish_reason === null && typeof content === "string" && fields === 1) {
         frames += this.#frame(
-          `{"index":0,"delta":{"content":${lineOf(content)}},"finish_reason":null}`,
+          `{"index":0,"delta":{"content":${frameJson(content)}},"finish_reason":null}`,
         );
       } else if (finish_reason === null || this.#meta.hasUsageFrame) {
         this.#hasSentFinish ||= finish_reason !== null;
-        frames += this.#frame(lineOf({ index: 0, delta, finish_reason, logprobs }));
+        frames += this.#frame(frameJson({ index: 0, delta, finish_reason, logprobs }));
       } else if (fields > 0) {
         // Content in the chunk with the finish_reason is sent at once.
-        frames += this.#frame(lineOf({ index: 0, delta, finish_reason: null, logprobs }));
+        frames += this.#frame(frameJson({ index: 0, delta, finish_reason: null, logprobs }));
       }
     }
     return frames;
@@ -142,7 +142,7 @@ export class ChatFrames extends StreamFrames {
 }
 
 /** The JSON of a value for a frame. */
-function lineOf(value: string | object): string {
+function frameJson(value: string | object): string {
   return onOneLine(JSON.stringify(value));
 }
 

@@ -153,8 +153,8 @@ export function prepareEmbeddings(
 function itemsOf(input: EmbeddingsFields["input"]): readonly Item[] {
   if (typeof input === "string") return [input];
   const [first] = input;
-  const kind = kindOf(first);
-  const other = input.findIndex((item) => kindOf(item) !== kind);
+  const kind = inputKindOf(first);
+  const other = input.findIndex((item) => inputKindOf(item) !== kind);
   if (other >= 0) throw invalid(`input[${other}]`, `must be ${kind}, as input[0] is`);
   if (typeof first === "number") return [input as readonly number[]];
   if (input.length > VECTORS.itemsMax) {
@@ -163,7 +163,7 @@ function itemsOf(input: EmbeddingsFields["input"]): readonly Item[] {
   return input as readonly Item[];
 }
 
-function kindOf(item: EmbeddingsFields["input"][number] | undefined): string {
+function inputKindOf(item: EmbeddingsFields["input"][number] | undefined): string {
   if (typeof item === "string") return "a text";
   return typeof item === "number" ? "a token" : "an array of tokens";
 }

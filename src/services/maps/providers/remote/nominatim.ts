@@ -124,7 +124,7 @@ function toPlace(item: Json): PlaceAnswer | null {
   return {
     name: name ?? label.split(",")[0] ?? label,
     label,
-    kind: kindOf(item),
+    kind: placeKindOf(item),
     ...at,
     country_code: code,
     country: textOrNull(address.country),
@@ -140,7 +140,7 @@ function toPlace(item: Json): PlaceAnswer | null {
   };
 }
 
-function kindOf({ addresstype, category }: Json): PlaceAnswer["kind"] {
+function placeKindOf({ addresstype, category }: Json): PlaceAnswer["kind"] {
   const isPoi = typeof category === "string" && POI_KEYS.has(category);
   return lookUp(KINDS, addresstype) ?? (isPoi ? "poi" : "other");
 }

@@ -7,7 +7,7 @@ import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";
-import { lineOf, pointOf, readItems, required, textOrNull, wholeOf } from "./read.ts";
+import { lineStringOf, pointOf, readItems, required, textOrNull, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 // The URL standard encodes the braces of a base URL.
@@ -64,7 +64,7 @@ function toRoute(reply: unknown, withSteps: boolean): RouteAnswer {
   return {
     distance_m: required(wholeOf(route.distance), "distance"),
     duration_s: required(wholeOf(route.duration), "duration"),
-    geometry: required(lineOf(objectOrEmpty(route.geometry).coordinates), "geometry"),
+    geometry: required(lineStringOf(objectOrEmpty(route.geometry).coordinates), "geometry"),
     steps: withSteps ? readItems(route.legs, (leg) => readItems(leg.steps, toStep)).flat() : null,
   };
 }

@@ -8,7 +8,15 @@ import type { ClosureAnswer, RoadAnswer, SpeedCameraAnswer } from "../../road-an
 import type { LineAnswer } from "../../transit-answers.ts";
 import type { TransitMode } from "../../vocabulary.ts";
 import { lengthOf, middleOf, roadClassOf } from "./openstreetmap.ts";
-import { joined, lineOf, lookUp, numeral, positionOf, textOrNull, webAddress } from "./read.ts";
+import {
+  joined,
+  lineStringOf,
+  lookUp,
+  numeral,
+  positionOf,
+  textOrNull,
+  webAddress,
+} from "./read.ts";
 
 export interface OsmElement {
   /** The id, such as `node/123`. */
@@ -31,7 +39,7 @@ export function element(item: Json): OsmElement | null {
     id: `${type}/${id}`,
     tags: objectOrEmpty(item.tags),
     at: positionOf(place.lat, place.lon),
-    line: lineOf(item.geometry, (point) => {
+    line: lineStringOf(item.geometry, (point) => {
       const { lat, lon } = objectOrEmpty(point);
       return positionOf(lat, lon);
     }),

@@ -123,7 +123,7 @@ function toPlace(feature: Json): PlaceAnswer | null {
   return {
     name,
     label: line.join(", "),
-    kind: kindOf(found),
+    kind: placeKindOf(found),
     ...at,
     country_code: textOrNull(found.countrycode, 2)?.toUpperCase() ?? null,
     country,
@@ -138,7 +138,7 @@ function toPlace(feature: Json): PlaceAnswer | null {
   };
 }
 
-function kindOf(found: Json): PlaceAnswer["kind"] {
+function placeKindOf(found: Json): PlaceAnswer["kind"] {
   const { type, osm_key: key, osm_value: value } = found;
   if (typeof key === "string" && POI_KEYS.has(key)) return "poi";
   return (key === "place" ? lookUp(PLACE_KINDS, value) : null) ?? lookUp(KINDS, type) ?? "other";

@@ -1,7 +1,7 @@
 // Google's Encoded Polyline Algorithm Format, with five to seven decimals.
 
 import type { LineString } from "../../../../annexes/atlas/geography.ts";
-import { lineOf } from "./read.ts";
+import { lineStringOf } from "./read.ts";
 
 const CHARACTERS_MAX = 2_000_000;
 
@@ -26,5 +26,5 @@ export function decodePolyline(value: unknown, decimals = 6): LineString | null 
     bits = 0;
     shift = 0;
   }
-  return axis === 0 && shift === 0 ? lineOf(points) : null;
+  return axis === 0 && shift === 0 ? lineStringOf(points) : null;
 }

@@ -99,7 +99,7 @@ export function pointOf(value: unknown): Position | null {
 }
 
 /** A line of the valid positions of a list; null if fewer than two are valid. */
-export function lineOf(
+export function lineStringOf(
   value: unknown,
   read: (point: unknown) => Position | null = pointOf,
 ): LineString | null {

@@ -6,7 +6,7 @@ import type { ClosureAnswer, IncidentAnswer, TrafficStatusAnswer } from "../../r
 import type { IncidentKind, RoadClass } from "../../vocabulary.ts";
 import {
   joined,
-  lineOf,
+  lineStringOf,
   lookUp,
   numberOf,
   offsetTime,
@@ -128,7 +128,7 @@ export function toStatus(value: unknown): TrafficStatusAnswer {
     free_flow_travel_time_s: wholeOf(flow.freeFlowTravelTime),
     level: flow.roadClosure === true ? "closed" : level,
     confidence: numberOf(flow.confidence, 0, 1),
-    geometry: lineOf(objectOrEmpty(flow.coordinates).coordinate, (point) => {
+    geometry: lineStringOf(objectOrEmpty(flow.coordinates).coordinate, (point) => {
       const { latitude, longitude } = objectOrEmpty(point);
       return positionOf(latitude, longitude);
     }),

@@ -9,7 +9,7 @@ import type { Services, Unable } from "../provider.ts";
 import { offsetAtEnd } from "../territory.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
 import {
-  lineOf,
+  lineStringOf,
   localTime,
   offsetTime,
   positionOf,
@@ -150,7 +150,7 @@ function readIncident(item: Readonly<Record<string, unknown>>): FoundIncident | 
   const geometry = objectOrEmpty(item.geometry);
   const isPoint = geometry.type === "Point";
   const points = isPoint ? [geometry.coordinates, geometry.coordinates] : geometry.coordinates;
-  const line = lineOf(points);
+  const line = lineStringOf(points);
   const first = line?.coordinates[0];
   if (line === null || first === undefined) return null;
   const at = { lat: first[1], lon: first[0] };
@@ -190,7 +190,7 @@ function toRoute(reply: unknown): TrafficRouteAnswer {
   // The service's own figure excludes the usual delay at that hour.
   const delay = freeFlow === null ? wholeOf(summary.trafficDelayInSeconds) : duration - freeFlow;
   const legs = requiredList(route.legs, "legs", ({ points }) =>
-    lineOf(points, (point) => {
+    lineStringOf(points, (point) => {
       const { latitude, longitude } = objectOrEmpty(point);
       return positionOf(latitude, longitude);
     }),

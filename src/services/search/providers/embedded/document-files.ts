@@ -65,7 +65,7 @@ export async function* folderDocuments(
 ): AsyncGenerator<IndexDocument> {
   const base = baseUrl.href.endsWith("/") ? baseUrl : new URL(`${baseUrl.href}/`);
   const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && kindOf(entry.name) !== null)
+    .filter((entry) => entry.isFile() && documentKindOf(entry.name) !== null)
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   if (files.length > FILES_MAX) {
@@ -81,7 +81,7 @@ export async function* folderDocuments(
   }
 }
 
-function kindOf(name: string): "page" | "text" | null {
+function documentKindOf(name: string): "page" | "text" | null {
   const extension = extname(name).toLowerCase();
   if (PAGES.has(extension)) return "page";
   return TEXTS.has(extension) ? "text" : null;
@@ -94,7 +94,7 @@ const NO_LINE_END = /[\u0085\u2028\u2029]/g;
 
 function fileDocument(bytes: Uint8Array, file: string, url: URL): IndexDocument {
   const name = basename(file, extname(file));
-  if (kindOf(file) === "page") {
+  if (documentKindOf(file) === "page") {
     const { title, text, language } = pageTextOf(htmlOfBytes(bytes));
     return documentOf(url, { title: title || name, text }, { language });
   }

@@ -71,7 +71,7 @@ function mdnDocument(page: Json): IndexDocument | null {
   if (slug === "") return null;
   const url = new URL(slug.replaceAll("?", "%3F").replaceAll("#", "%23"), MDN_PAGES);
   const kind = textOrEmpty(page["page-type"]);
-  const named = PLAIN_KINDS.has(kind) ? "" : `${kindOf(kind)}: `;
+  const named = PLAIN_KINDS.has(kind) ? "" : `${pageKindText(kind)}: `;
   const path = slug.replaceAll("_", " ").split("/").join(" › ");
   const keywords = words(
     `${slug} ${textOrEmpty(page["short-title"])} ${textOrEmpty(page["browser-compat"])}`,
@@ -81,7 +81,7 @@ function mdnDocument(page: Json): IndexDocument | null {
 }
 
 /** "web-api-instance-method" as "Web API instance method". */
-function kindOf(kind: string): string {
+function pageKindText(kind: string): string {
   const spelt = kind.split("-").map((word) => ACRONYMS[word] ?? word);
   const sentence = spelt.join(" ");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);

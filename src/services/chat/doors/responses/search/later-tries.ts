@@ -11,7 +11,7 @@ const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_lim
 const WAIT_MAX_MS = 62_000;
 
 /** The conditions that end the waits of a call. */
-export interface Waiting {
+export interface WaitTerms {
   readonly clock: Pick<Clock, "after">;
   /** Aborted when nobody waits for the response any more. */
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export interface Waiting {
 /** Runs a call again while other calls of the same caller leave no place for it. */
 export async function afterOthers<Result>(
   run: () => Promise<Result>,
-  { clock, signal, again }: Waiting,
+  { clock, signal, again }: WaitTerms,
 ): Promise<Result> {
   let waitedMs = 0;
   for (;;) {
