@@ -28,6 +28,13 @@ import {
 } from "../../src/settings/variables.ts";
 import { accountStateTable } from "./account-state-table.ts";
 import { environmentExample, settingsTable } from "./environment-docs.ts";
+import {
+  chatLimitTable,
+  mailLimitTable,
+  planTable,
+  tierTable,
+  topUpCapTable,
+} from "./limit-tables.ts";
 import { logTable } from "./log-table.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
@@ -47,6 +54,8 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/configuration.md", "settings of mail", () => settingsTable(MAIL_VARIABLES)],
   ["docs/configuration.md", "settings of payments", () => settingsTable(PAYMENT_VARIABLES)],
   ["docs/configuration.md", "settings of npm start", () => settingsTable(LAUNCHER_VARIABLES)],
+  ["docs/configuration.md", "limits of chat", chatLimitTable],
+  ["docs/application.md", "plans", planTable],
   ["docs/errors.md", "errors", errorTable],
   ["docs/maps.md", "actions", mapsActions],
   ["docs/metrics.md", "metrics", metricsTable],
@@ -54,6 +63,9 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/metrics.md", "settings of traces", () => settingsTable(TRACE_VARIABLES)],
   ["docs/operating.md", "memory", memoryTable],
   ["docs/payments.md", "account states", accountStateTable],
+  ["docs/payments.md", "caps of top-ups", topUpCapTable],
+  ["docs/spending.md", "tiers", tierTable],
+  ["docs/spending.md", "limits of mail", mailLimitTable],
   ["docs/people.md", "settings of the console", () => settingsTable(CONSOLE_VARIABLES)],
   ["docs/people.md", "console errors", consoleErrorTable],
   ["docs/operators.md", "settings of single sign-on", () => settingsTable(SSO_VARIABLES)],

@@ -15,7 +15,8 @@ export interface TopUpCaps {
   readonly autoMonth: NanoUsd;
 }
 
-const TOP_UP_CAPS: Readonly<Record<TierName, TopUpCaps>> = {
+/** In the order of the tiers, lowest first. */
+export const TOP_UP_CAPS: Readonly<Record<TierName, TopUpCaps>> = {
   free: topUpCaps("50", "50", "0", "0", "0"),
   starter: topUpCaps("100", "200", "50", "100", "100"),
   build: topUpCaps("500", "1000", "250", "500", "1000"),

@@ -12,13 +12,25 @@ const TOKENS_MAX = MESSAGES.maxTokensMax;
 export const Limits = Type.Object(
   {
     messages: Type.Optional(
-      whole(CHAT.messagesMax, MESSAGES.messagesMax, "Most messages of a request; default 256"),
+      whole(
+        CHAT.messagesMax,
+        MESSAGES.messagesMax,
+        `Most messages of a request; default ${CHAT.messagesMax}`,
+      ),
     ),
     max_tokens: Type.Optional(
-      whole(CHAT.maxTokensMax, TOKENS_MAX, "The highest max_tokens of a request; default 32768"),
+      whole(
+        CHAT.maxTokensMax,
+        TOKENS_MAX,
+        `The highest max_tokens of a request; default ${CHAT.maxTokensMax}`,
+      ),
     ),
     default_max_tokens: Type.Optional(
-      whole(CHAT.maxTokensDefault, TOKENS_MAX, "max_tokens of a request without it; default 4096"),
+      whole(
+        CHAT.maxTokensDefault,
+        TOKENS_MAX,
+        `max_tokens of a request without it; default ${CHAT.maxTokensDefault}`,
+      ),
     ),
   },
   { ...closed, description: "Higher limits of chat completions" },

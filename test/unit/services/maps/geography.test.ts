@@ -5,9 +5,9 @@ import {
   box,
   country,
   language,
+  line,
   position,
   stopId,
-  line,
   time,
 } from "../../../../src/services/maps/parameters.ts";
 

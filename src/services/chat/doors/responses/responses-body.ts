@@ -1,7 +1,7 @@
 // The body of OpenAI's Responses. Fields that would keep data at a provider are refused by name:
 // Farebox keeps nothing of a call but its bill.
 
-import { RESPONSES } from "../../../../core/access/limits.ts";
+import { CHAT, RESPONSES } from "../../../../core/access/limits.ts";
 import {
   anyObject,
   type Checked,
@@ -80,7 +80,7 @@ export const ResponsesBody = named("ResponsesRequest", {
       description:
         "Most tokens of the reply, thoughts included; the model's context can lower it. Left " +
         "out: the model's own limit, or what a quarter of the smallest balance, budget or cap " +
-        "pays for, but at least 4096 (`svc.output_limit`)",
+        `pays for, but at least ${CHAT.maxTokensDefault} (\`svc.output_limit\`)`,
     }),
   ),
   temperature: optional(numberFrom(0, 2, { default: 1 })),

@@ -1,0 +1,97 @@
+// Makes the tables of the limits in SPEC 8, so that the pages repeat no number of them.
+
+import type { TSchema } from "@sinclair/typebox";
+import { FREE_PLAN_ALLOWANCE, PLANS, TIERS } from "../../src/core/access/limits.ts";
+import { serviceOfScope } from "../../src/core/access/services.ts";
+import { unlockWords } from "../../src/core/access/tier-words.ts";
+import { dollars, toDecimal } from "../../src/core/money/money.ts";
+import { TOP_UP_CAPS, TOP_UP_MIN } from "../../src/core/money/top-up-caps.ts";
+import { Limits } from "../../src/services/chat/settings/limits-section.ts";
+import { table } from "./markdown.ts";
+
+const COUNT = new Intl.NumberFormat("en-US");
+const count = (number: number | bigint) => COUNT.format(number);
+const usd = (amount: bigint) => `$${count(amount / 1_000_000_000n)}`;
+
+/** The limits of each tier, and the services that it has beside chat. */
+export function tierTable(): string {
+  const head = [
+    "tier",
+    "reached by",
+    "requests a minute, each key",
+    "open streams",
+    "spent a month",
+  ];
+  const rows = TIERS.map((tier) => [
+    titleOf(tier.name),
+    unlockWords(tier),
+    count(tier.requestsPerMinute),
+    count(tier.streams),
+    usd(tier.monthlyCap),
+    tier.services.map(serviceOfScope).join(", "),
+    tier.batchSearches === 0 ? "none" : count(tier.batchSearches),
+  ]);
+  return table([...head, "services", "searches in a batch"], rows);
+}
+
+/** The limits of mail in each tier that has it. */
+export function mailLimitTable(): string {
+  const rows = TIERS.flatMap(({ name, mail }) =>
+    mail === null
+      ? []
+      : [
+          [
+            titleOf(name),
+            count(mail.recipientsPerDay),
+            count(mail.messagesPerMinute),
+            count(mail.recipientsPerMessage),
+          ],
+        ],
+  );
+  return table(
+    ["tier", "recipients a day (UTC)", "messages a minute", "recipients of a message"],
+    rows,
+  );
+}
+
+/** The limits of the plans of application accounts. */
+export function planTable(): string {
+  const rows = Object.values(PLANS).map((plan) => [
+    plan.name,
+    count(plan.accountRequestsPerMinute ?? 0),
+    count(plan.requestsPerMinute),
+    plan.name === "free" ? `a monthly allowance, ${dollars(FREE_PLAN_ALLOWANCE)} by default` : "",
+  ]);
+  const head = ["plan", "requests a minute, all keys together", "each key", "besides credits"];
+  return table(head, rows);
+}
+
+/** The caps of top-ups in USD, by tier. */
+export function topUpCapTable(): string {
+  const cap = (amount: bigint) => (amount === 0n ? "none" : count(amount / 1_000_000_000n));
+  const rows = Object.entries(TOP_UP_CAPS).map(([name, caps]) => [
+    titleOf(name),
+    `${toDecimal(TOP_UP_MIN)} to ${cap(caps.manual)}`,
+    cap(caps.manualDay),
+    cap(caps.auto),
+    cap(caps.autoDay),
+    cap(caps.autoMonth),
+  ]);
+  const head = ["the tier", "by hand, at once", "by hand, in 24 hours", "automatic, at once"];
+  return table([...head, "in 24 hours", "in a month"], rows);
+}
+
+/** The limits of chat completions that the configuration can raise. */
+export function chatLimitTable(): string {
+  const fields: Readonly<Record<string, TSchema>> = Limits.properties;
+  const rows = Object.entries(fields).map(([name, { description = "", maximum }]) => [
+    `\`${name}\``,
+    description,
+    count(Number(maximum)),
+  ]);
+  return table(["in `chat_limits`", "what it limits", "at most"], rows);
+}
+
+function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
