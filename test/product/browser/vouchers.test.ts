@@ -3,31 +3,19 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Request } from "playwright-core";
-import { newVoucherCode } from "../../../src/core/access/voucher-codes.ts";
-import { voucherDigest } from "../../../src/core/access/voucher-digest.ts";
-import { createVouchers } from "../../../src/store/payments/vouchers.ts";
+import { issueVouchers } from "../../../src/accounts/vouchers.ts";
 import type { Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
-import { random } from "../../support/random.ts";
+import { voucherOrder } from "../../support/stores/vouchers.ts";
 import { usd } from "../../support/stores/world.ts";
 
 const { canRun, running, ...stage } = await sharedStage({ STRIPE_INVOICES: "true" });
 const { visitor: ada, account } = await stage.person("ada@example.com");
 
 async function voucher(batch: string, freeDays: number | null = null): Promise<string> {
-  const code = newVoucherCode(random);
-  await createVouchers(running.product.operator.database, {
-    batch,
-    digests: [voucherDigest(code) ?? ""],
-    amount: usd("5"),
-    freeDays,
-    given: null,
-    usesMax: 1,
-    tiers: null,
-    oncePerPerson: false,
-    endsAt: null,
-    createdAt: new Date(),
-  });
+  const order = voucherOrder(batch, { amount: usd("5"), freeDays });
+  const { administration } = running.product.operator;
+  const [code = ""] = await issueVouchers(administration, order, async () => {});
   return code;
 }
 

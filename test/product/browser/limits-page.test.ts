@@ -1,5 +1,5 @@
-// Tests the budgets of an account and its keys on the page of limits, and the month that the page
-// of usage saves as FOCUS, in a real browser.
+// Tests the page of limits in a real browser, against the real product with its worker: the budgets
+// of an account and its keys, the month that the page of usage saves as FOCUS, and burn-rate rules.
 
 import { describe, expect, test } from "bun:test";
 import { createKey } from "../../../src/accounts/administration.ts";
@@ -7,10 +7,12 @@ import { adjustBalance } from "../../../src/accounts/payments.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { csvRows } from "../../../src/core/text/csv-rows.ts";
 import { postChat } from "../../support/api/chat-client.ts";
+import { eventually } from "../../support/eventually.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
 
 const { canRun, running, ...stage } = await sharedStage();
 const { visitor: ada, account } = await stage.person("ada@example.com");
+const { visitor: bob, account: bobsAccount } = await stage.person("bob@example.com");
 let key = "";
 
 /** The code of a call's refusal, or its cost. */
@@ -93,9 +95,64 @@ describe.skipIf(!canRun)("the budgets of an account", () => {
     const billed = usage.map(({ cells }) => BigInt(usd(cells[place("BilledCost")] ?? "")));
     const sum = billed.reduce((total, one) => total + one, 0n);
     const { sql } = running.product.operator.database;
-    const [charged] = await sql`SELECT sum(cost) AS cost FROM request_log`;
+    const [charged] = await sql`
+      SELECT sum(cost) AS cost FROM request_log JOIN accounts a ON a.number = account
+      WHERE a.id = ${account}`;
     expect(sum).toBe(BigInt(charged?.cost));
     expect(sum).toBeGreaterThan(0n);
     expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("burn-rate rules", () => {
+  let key = "";
+  const call = () => postChat(running.url, key, { maxTokens: 16 });
+
+  test("a rule is added in a dialog that refuses a time that is too short", async () => {
+    await bob.go(`${bobsAccount}/keys?new=key`);
+    await bob.field(/^Name/).fill("agent");
+    await bob.page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
+    key = await bob.text(bob.page.getByLabel("The key", { exact: true }));
+    await bob.button("I have stored it").click();
+    await bob.go(`${bobsAccount}/limits`);
+    await bob.sees("No rules: a key may spend as fast as its limits let it.");
+    await bob.button("Add a rule").click();
+    const dialog = bob.page.getByRole("dialog");
+    await dialog.getByLabel("USD in five minutes").fill("0.000001");
+    await dialog.getByRole("combobox", { name: "Then" }).click();
+    await bob.page.getByRole("option", { name: "Pause the key" }).click();
+    await dialog.getByLabel(/^Minutes until/).fill("1");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await bob.sees(/minutes/);
+    await dialog.getByLabel(/^Minutes until/).fill("60");
+    await bob.inspect("burn-rates-add");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await bob.page.getByRole("row", { name: /Each key.*Pause the key, for 60 min/ }).waitFor();
+    expect(bob.complaints.splice(0)).toEqual([]);
+  });
+
+  test("the worker pauses a key that spends fast, and its holder lets it go on", async () => {
+    expect((await call()).status).toBe(200);
+    const { sql } = running.product.operator.database;
+    await eventually("the rule fires", async () => {
+      return (await sql`SELECT FROM burn_alarms`).length === 1;
+    });
+    await eventually("the key is paused", async () => (await call()).status === 402);
+    await bob.go(`${bobsAccount}/limits`);
+    await bob.sees(/The key "agent" is paused until/);
+    await bob.inspect("burn-rates-paused");
+    await bob.button(/^Let it go on/).click();
+    await bob.sees("The key takes calls again.");
+    expect((await call()).status).toBe(200);
+    await bob.go(`${bobsAccount}/settings`);
+    await bob.sees(/ended what a burn-rate rule did to the key/);
+    expect(bob.complaints.splice(0)).toEqual([]);
+  });
+
+  test("a rule is removed", async () => {
+    await bob.go(`${bobsAccount}/limits`);
+    await bob.button(/^Remove/).click();
+    await bob.sees("No rules: a key may spend as fast as its limits let it.");
+    expect(bob.complaints.splice(0)).toEqual([]);
   });
 });
