@@ -5,31 +5,17 @@
 // NAME is the release, such as v0.1.0; REF is the commit whose code runs, by default the tag NAME.
 // recorded-states.test.ts then upgrades from it (D-932).
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { must } from "../../../scripts/deploy/tools.ts";
 import { PROJECT } from "../../../scripts/local/home.mjs";
-import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { askChat, framesOf, postChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
 import { SECRETS } from "../../support/product/product.ts";
-import {
-  startPrivatePostgres,
-  startPrivateRedis,
-  testDataDirectory,
-} from "../../support/stores/services.ts";
+import { testDataDirectory } from "../../support/stores/services.ts";
 import { openEarlierRelease } from "./earlier-release.ts";
 import { refuseRecorded, writeRecorded } from "./recorded.ts";
-import {
-  balanceOf,
-  catalogueOf,
-  farebox,
-  openAccount,
-  ownData,
-  settingsOf,
-  startRelease,
-} from "./releases.ts";
+import { balanceOf, farebox, openAccount, openGround, ownData, startRelease } from "./releases.ts";
 import { readStores } from "./store-state.ts";
 
 const FLUSHED = 4;
@@ -44,16 +30,7 @@ await using resources = new AsyncDisposableStack();
 const FAREBOX_DATA = testDataDirectory();
 const build = [process.execPath, join(PROJECT, "scripts/build-data.ts")];
 await must(build, { cwd: PROJECT, env: { FAREBOX_DATA } });
-const place = temporaryFolder("farebox-record-");
-resources.defer(() => place.remove());
-const redis = resources.use(await startPrivateRedis());
-const postgres = resources.use(await startPrivatePostgres());
-const upstream = await startFakeUpstream({ record: false });
-resources.defer(() => upstream.stop());
-const config = join(place.path, "catalogue.json");
-writeFileSync(config, JSON.stringify(catalogueOf(upstream.baseUrl)));
-const urls = { redisUrl: redis.url, databaseUrl: postgres.url };
-const ground = { folder: place.path, env: settingsOf({ ...urls, config }), resources };
+const ground = await openGround(resources);
 const { folder } = resources.use(openEarlierRelease(ref));
 const release = { name: "recorded", folder, data: ownData(ground) };
 
@@ -71,7 +48,7 @@ const make = async (count: number) => {
 };
 await make(FLUSHED);
 await eventually("the ledger has the calls", async () => {
-  const { rows } = await readStores(urls);
+  const { rows } = await readStores(ground.stores);
   return rows.ledger_entries?.match(/\tcharge\t/g)?.length === FLUSHED;
 });
 await worker.stop();
@@ -89,6 +66,6 @@ const file = writeRecorded(name, {
   calls,
   unflushed: UNFLUSHED,
   open: stream.headers.get("x-request-id") ?? "",
-  stores: await readStores(urls),
+  stores: await readStores(ground.stores),
 });
 console.log(`${file} has what ${ref} left.`);

@@ -3,26 +3,13 @@
 // states were written by the code of these releases (record-state.ts).
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { toUuid } from "../../../src/core/ids.ts";
 import { nano } from "../../../src/core/money/money.ts";
 import { askChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
 import { openOperator } from "../../support/product/product.ts";
-import { startPrivatePostgres, startPrivateRedis } from "../../support/stores/services.ts";
 import { type Recorded, readRecorded, recordedReleases } from "./recorded.ts";
-import {
-  balanceOf,
-  catalogueOf,
-  farebox,
-  type Ground,
-  present,
-  settingsOf,
-  startRelease,
-} from "./releases.ts";
+import { balanceOf, farebox, type Ground, openGround, present, startRelease } from "./releases.ts";
 import { fillStores } from "./store-state.ts";
 
 let resources: AsyncDisposableStack;
@@ -37,7 +24,7 @@ test("the first release has a state", () => expect(releases[0]).toBe("v0.1.0"));
 
 test.each(releases)("the stores of %s are upgraded, and no amount is lost", async (name) => {
   const recorded = readRecorded(name);
-  const ground = await openGround(recorded);
+  const ground = await openRecorded(recorded);
   await farebox(present(), ground, ["migrate"]);
   const { api } = await startRelease(present(), ground);
   const { id, key } = recorded.account;
@@ -66,22 +53,10 @@ test.each(releases)("the stores of %s are upgraded, and no amount is lost", asyn
 });
 
 /** Opens private stores with the recorded content, and the settings of its release. */
-async function openGround({ secrets, stores }: Recorded): Promise<Ground> {
-  const folder = temporaryFolder("farebox-test-recorded-");
-  resources.defer(() => folder.remove());
-  const redis = resources.use(await startPrivateRedis());
-  const postgres = resources.use(await startPrivatePostgres());
-  const upstream = await startFakeUpstream({ record: false });
-  resources.defer(() => upstream.stop());
-  const config = join(folder.path, "catalogue.json");
-  writeFileSync(config, JSON.stringify(catalogueOf(upstream.baseUrl)));
-  const urls = { redisUrl: redis.url, databaseUrl: postgres.url };
-  await fillStores(stores, urls);
-  return {
-    folder: folder.path,
-    env: { ...settingsOf({ ...urls, config }), ...secrets },
-    resources,
-  };
+async function openRecorded({ secrets, stores }: Recorded): Promise<Ground> {
+  const ground = await openGround(resources);
+  await fillStores(stores, ground.stores);
+  return { ...ground, env: { ...ground.env, ...secrets } };
 }
 
 /** The charges of each request in the ledger, once the journal is in it. */

@@ -1,13 +1,19 @@
 // Runs a release of Farebox, the present one or another, on the stores of a test.
 
-import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
-import { freePort } from "../../../scripts/local/processes.mjs";
+import { freePort, temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { type NanoUsd, nano, usd } from "../../../src/core/money/money.ts";
+import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
 import { Api, SECRETS } from "../../support/product/product.ts";
 import { Program } from "../../support/product/program.ts";
-import { testDataDirectory } from "../../support/stores/services.ts";
+import {
+  startPrivatePostgres,
+  startPrivateRedis,
+  testDataDirectory,
+} from "../../support/stores/services.ts";
+import type { StoreUrls } from "./store-state.ts";
 
 /** Some 4 seconds long, so that streams are open whenever a process is stopped. */
 const STREAM = "tokens-40-every-100";
@@ -25,6 +31,7 @@ export interface Ground {
   /** A folder for logs and data, of the test. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly stores: StoreUrls;
   readonly resources: AsyncDisposableStack;
 }
 
@@ -44,17 +51,27 @@ export function ownData({ folder }: Ground): string {
   return own;
 }
 
+/** Starts private stores and a fake upstream, which stop with `resources`. */
+export async function openGround(resources: AsyncDisposableStack): Promise<Ground> {
+  const folder = temporaryFolder("farebox-test-releases-");
+  resources.defer(() => folder.remove());
+  const redis = resources.use(await startPrivateRedis());
+  const postgres = resources.use(await startPrivatePostgres());
+  const upstream = await startFakeUpstream({ record: false });
+  resources.defer(() => upstream.stop());
+  const config = join(folder.path, "catalogue.json");
+  writeFileSync(config, JSON.stringify(catalogueOf(upstream.baseUrl)));
+  const stores = { redisUrl: redis.url, databaseUrl: postgres.url };
+  return { folder: folder.path, env: settingsOf(stores, config), stores, resources };
+}
+
 /** The settings of every release, with these stores and this configuration file. */
-export function settingsOf(stores: {
-  readonly redisUrl: string;
-  readonly databaseUrl: string;
-  readonly config: string;
-}): Readonly<Record<string, string>> {
+function settingsOf(stores: StoreUrls, config: string): Readonly<Record<string, string>> {
   return {
     ...SECRETS,
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
-    FAREBOX_CONFIG: stores.config,
+    FAREBOX_CONFIG: config,
     METRICS_PORT: "0",
     // As behind a load balancer, which must see that a process is leaving before it has left.
     DRAIN_NOTICE_SECONDS: "2",
@@ -62,7 +79,7 @@ export function settingsOf(stores: {
 }
 
 /** A configuration with the models `ok` and `stream` of a fake upstream. */
-export function catalogueOf(baseUrl: string): object {
+function catalogueOf(baseUrl: string): object {
   const models = [
     ["ok", "ok"],
     ["stream", STREAM],

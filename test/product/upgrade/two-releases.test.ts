@@ -3,30 +3,24 @@
 // charged once.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { audit } from "../../../src/accounts/audit.ts";
 import { toUuid } from "../../../src/core/ids.ts";
 import { describe as inWords } from "../../../src/core/journal/audit-finding.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import { askChat, postChat, readStream } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
 import { openOperator } from "../../support/product/product.ts";
-import { startPrivatePostgres, startPrivateRedis } from "../../support/stores/services.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { earlierReleases, openEarlierRelease } from "./earlier-release.ts";
 import { openNextBuild } from "./next-build.ts";
 import {
-  catalogueOf,
   farebox,
   type Ground,
   openAccount,
+  openGround,
   ownData,
   present,
   type Release,
-  settingsOf,
   startRelease,
 } from "./releases.ts";
 
@@ -39,16 +33,7 @@ let resources: AsyncDisposableStack;
 let ground: Ground;
 beforeEach(async () => {
   resources = new AsyncDisposableStack();
-  const folder = temporaryFolder("farebox-test-releases-");
-  resources.defer(() => folder.remove());
-  const redis = resources.use(await startPrivateRedis());
-  const postgres = resources.use(await startPrivatePostgres());
-  const upstream = await startFakeUpstream({ record: false });
-  resources.defer(() => upstream.stop());
-  const config = join(folder.path, "catalogue.json");
-  writeFileSync(config, JSON.stringify(catalogueOf(upstream.baseUrl)));
-  const env = settingsOf({ redisUrl: redis.url, databaseUrl: postgres.url, config });
-  ground = { folder: folder.path, env, resources };
+  ground = await openGround(resources);
 });
 afterEach(() => resources.disposeAsync());
 
