@@ -117,6 +117,8 @@ describe("JSON and YAML", () => {
     (block) => (isJson(block) || isYaml(block)) && !block.isGenerated,
   );
 
+  test("stand in many pages", () => expect(documents.length).toBeGreaterThan(10));
+
   test.each(documents.map((block) => [place(block), block] as const))(
     "at %s is valid",
     (_, block) => {

@@ -177,6 +177,11 @@ describe.each(Object.entries(WAYS))("%s", (shape, ways) => {
       }),
   );
 
+  test("each way has a reply to read", () => {
+    expect(ways.length).toBeGreaterThan(0);
+    for (const way of ways) expect(cases.map(([, , one]) => one)).toContain(way);
+  });
+
   test.each(cases)("%s", async (_, vector, way) => {
     const reply = served(vector, way);
     const { usage, ...delivered } = await answered(way, reply);
