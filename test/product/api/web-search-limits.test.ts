@@ -1,7 +1,7 @@
 // The limits of a response whose model searches: the effects of a caller's cap, an output limit, a
 // pause or other calls between its rounds, and how the model and the caller learn of them.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import type { ItemFields } from "../../../src/services/chat/doors/responses/responses-body.ts";
 import { toChatMessages } from "../../../src/services/chat/doors/responses/responses-prompt.ts";
@@ -24,27 +24,14 @@ import {
 } from "../../support/api/search-tool-world.ts";
 import { REPLIES } from "../../support/fakes/search-replies.ts";
 import { closedGate } from "../../support/gate.ts";
-import type { AccountTerms } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
-const { api, server, finder } = world;
-
-beforeEach(() => {
-  server.reset();
-  server.requests.length = 0;
-  finder.questions.length = 0;
-  finder.answer = null;
-  finder.mood = "ok";
-  api.paused.clear();
-});
+const { api, server, finder, payer } = world;
 
 const [CHAT, OWN] = FORMS;
 const FARE = { type: "function", name: "fare", parameters: { type: "object", properties: {} } };
 const CAP = { "x-svc-max-cost-usd": "0.031" };
 const WAYS = FORMS.flatMap((form) => [false, true].map((stream) => ({ form, stream })));
-
-const payer = (terms: AccountTerms = {}) =>
-  api.account({ contract: "enterprise", paid: "5", ...terms });
 
 const bodyOf = (model: string, more: object = {}) => ({
   model,

@@ -1,7 +1,7 @@
 // Repeats of a response whose model searches: whatever happens between its calls, a request with an
 // idempotency key is charged once, and its caller can get the answer.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { limitKey } from "../../../actors/records/keys.ts";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { usd } from "../../../src/core/money/money.ts";
@@ -23,19 +23,9 @@ import { closedGate } from "../../support/gate.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
-const { api, server, finder } = world;
+const { api, server, finder, payer } = world;
 const [CHAT] = FORMS;
 const headers = { "idempotency-key": "search-1" };
-
-beforeEach(() => {
-  server.reset();
-  server.requests.length = 0;
-  finder.questions.length = 0;
-  finder.answer = null;
-  finder.mood = "ok";
-});
-
-const payer = () => api.account({ contract: "enterprise", paid: "5" });
 
 const bodyOf = (more: object = {}) => ({
   model: CHAT.model,

@@ -34,13 +34,9 @@ class NotedClock extends FakeClock {
 
 const clock = new NotedClock();
 const world = await searchToolWorld(clock);
-const { api, server, finder } = world;
+const { api, server, finder, payer } = world;
 
 beforeEach(() => {
-  server.reset();
-  server.requests.length = 0;
-  finder.questions.length = 0;
-  finder.answer = null;
   clock.delays.length = 0;
 });
 
@@ -51,8 +47,6 @@ const KEEP_ALIVE_MS = 15_000;
 const WAYS = FORMS.flatMap((form) =>
   [false, true].map((stream) => ({ form, stream, model: form.model })),
 );
-
-const payer = (terms: object = {}) => api.account({ contract: "enterprise", paid: "5", ...terms });
 
 const bodyOf = (model: string, more: object = {}) => ({
   model,

@@ -1,7 +1,7 @@
 // OpenAI's tool `web_search` at the door for Responses, served by our own search: over real HTTP,
 // with servers of models of both forms, whole and streamed.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
 import {
@@ -27,25 +27,13 @@ import {
 } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
-const { api, server, finder } = world;
-
-beforeEach(() => {
-  server.reset();
-  server.requests.length = 0;
-  finder.questions.length = 0;
-  finder.answer = null;
-  finder.mood = "ok";
-});
+const { api, server, finder, payer } = world;
 
 const [CHAT, OWN] = FORMS;
 const SOURCES = "web_search_call.action.sources";
 const PAGE = "https://docs.example.org/fares";
 const CITED = `See [Fares](${PAGE}).`;
 const FARE = { type: "function", name: "fare", parameters: { type: "object", properties: {} } };
-
-function payer(terms: AccountTerms = {}): Promise<TestAccount> {
-  return api.account({ contract: "enterprise", paid: "5", ...terms });
-}
 
 interface Asked {
   readonly model: string;

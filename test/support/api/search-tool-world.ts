@@ -1,7 +1,7 @@
 // An API whose models can search by `web_search`: servers of models of both forms and a server that
 // finds pages, all over sockets.
 
-import { expect } from "bun:test";
+import { beforeEach, expect } from "bun:test";
 import type { Clock } from "../../../src/core/clock.ts";
 import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import { EMBEDDED_SEARCH, type SearchTool } from "../../../src/services/search/search-catalogue.ts";
@@ -20,7 +20,7 @@ import {
 } from "../fakes/wire/wire-server.ts";
 import type { Gate } from "../gate.ts";
 import { shared } from "../shared.ts";
-import type { TestAccount } from "../stores/accounts.ts";
+import type { AccountTerms, TestAccount } from "../stores/accounts.ts";
 import type { ApiWorld } from "./api-world.ts";
 import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
 import { eventsOf, type ReadEvent } from "./messages-world.ts";
@@ -49,10 +49,14 @@ export interface SearchToolWorld {
   readonly api: ApiWorld;
   readonly server: WireServer;
   readonly finder: FakeSearch;
+  /** An account that pays. */
+  payer(terms?: AccountTerms): Promise<TestAccount>;
   post(account: TestAccount, body: object, init?: PostOptions): Promise<Response>;
 }
 
-/** The time of calls is that of `clock`, if there is one. */
+/**
+ * Its servers are as new before each test. The time of calls is that of `clock`, if there is one.
+ */
 export async function searchToolWorld(clock?: Clock): Promise<SearchToolWorld> {
   const server = await shared(startWireServer());
   const finder = startFakeSearch("searxng");
@@ -77,11 +81,19 @@ export async function searchToolWorld(clock?: Clock): Promise<SearchToolWorld> {
   const { search } = searchOver([serverAt("searxng", finder.baseUrl)]);
   const parts = { catalogue: () => catalogue, chat: chatOver(catalogue), search };
   const api = await sharedApi(clock === undefined ? parts : { ...parts, clock });
+  beforeEach(() => {
+    server.reset();
+    server.requests.length = 0;
+    finder.questions.length = 0;
+    finder.answer = null;
+    finder.mood = "ok";
+  });
   const path = "/v1/responses";
   return {
     api,
     server,
     finder,
+    payer: (terms) => api.account({ contract: "enterprise", paid: "5", ...terms }),
     post: (account, body, init) => api.postTo(path, account, body, init),
   };
 }
