@@ -10,15 +10,14 @@ import { chatBody } from "../../support/api/api-world.ts";
 import { chatOver, KEY, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { eventually } from "../../support/eventually.ts";
-import { serviceAccountAt } from "../../support/fakes/wire/wire-forms.ts";
-import { atEnd, sharedServer } from "../../support/shared.ts";
+import { sharedServiceAccount } from "../../support/fakes/wire/wire-forms.ts";
+import { atEnd } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const mock = new LLMock({ port: 0 });
 await mock.start();
 atEnd(() => mock.stop());
-const tokens = sharedServer(() => Response.json({ access_token: "ya29.token" }));
-const serviceAccount = serviceAccountAt(String(tokens.url));
+const serviceAccount = sharedServiceAccount();
 const cloud = { region: "us-east-1", serviceAccount };
 
 type Kind = Exclude<ProviderEntry["kind"], "guide">;

@@ -4,14 +4,11 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Server } from "bun";
-import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { identifiers, modelOf, providerAt } from "../../support/api/chat-routes.ts";
+import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
-import { upstreamFetch } from "../../support/fakes/upstream-fetch.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
@@ -70,19 +67,7 @@ const catalogue = catalogueOf(
 );
 const api = await sharedApi({
   catalogue: () => catalogue,
-  chat: createChatProvider({
-    identifiers,
-    catalogue: () => catalogue,
-    guide: {
-      complete: () => Promise.reject(new Error("Not asked")),
-      stream: () => {
-        throw new Error("Not asked");
-      },
-    },
-    fetch: upstreamFetch,
-    clock,
-    log: silent,
-  }),
+  chat: chatOver(catalogue, clock),
 });
 
 /** The status of a call with this prompt. */

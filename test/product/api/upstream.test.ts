@@ -3,15 +3,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { toDecimal, usd } from "../../../src/core/money/money.ts";
-import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, completionOf, errorOf, until } from "../../support/api/api-world.ts";
-import { identifiers, KEY, limitsIn, modelOf, providerAt } from "../../support/api/chat-routes.ts";
+import { chatOver, KEY, limitsIn, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import { realClock } from "../../support/fakes/fake-clock.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../../support/fakes/fake-upstream.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
-import { upstreamFetch } from "../../support/fakes/upstream-fetch.ts";
 import { shared } from "../../support/shared.ts";
 
 /** Every mood is a model of that name. */
@@ -53,19 +49,7 @@ const catalogue: Catalogue = catalogueOf(
 );
 const api = await sharedApi({
   catalogue: () => catalogue,
-  chat: createChatProvider({
-    identifiers,
-    catalogue: () => catalogue,
-    guide: {
-      complete: () => Promise.reject(new Error("Not asked")),
-      stream: () => {
-        throw new Error("Not asked");
-      },
-    },
-    fetch: upstreamFetch,
-    clock: realClock,
-    log: silent,
-  }),
+  chat: chatOver(catalogue),
 });
 
 async function frames(response: Response): Promise<string[]> {

@@ -4,23 +4,34 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Hold } from "../../../actors/account.ts";
-import { AccountActors } from "../../../actors/account-actors.ts";
-import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
+import type { AccountActorsDeps } from "../../../actors/account-actors.ts";
 import { changeOwnRun } from "../../../src/accounts/runs.ts";
 import { EndUser } from "../../../src/core/access/end-users.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/core/durations.ts";
-import { newId } from "../../../src/core/ids.ts";
-import { ofCents, ZERO } from "../../../src/core/money/money.ts";
+import { ofCents } from "../../../src/core/money/money.ts";
 import { monthText } from "../../../src/core/money/months.ts";
 import { setEndUserBudget } from "../../../src/store/accounts/end-user-budgets.ts";
 import type { EndUserCount } from "../../../src/store/accounts/end-users.ts";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
-import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
-import { ask, DONE, openAccount, openWorld, WORLD_PEPPER } from "../../support/stores/world.ts";
+import {
+  ask,
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  WORLD_PEPPER,
+} from "../../support/stores/world.ts";
+import {
+  compare,
+  Disagreement,
+  endAt,
+  type Mutant,
+  type OpenCall,
+  playLists,
+  testMutants,
+} from "./compared.ts";
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 12);
 const SEED = Number(process.env.MODEL_SEED ?? 20_310_315);
@@ -45,7 +56,7 @@ type Command =
       readonly isInRun: boolean;
       readonly endUser: EndUserName | null;
     }
-  | { readonly kind: "end"; readonly which: number; readonly part: number }
+  | { readonly kind: "end"; readonly which: number; readonly quarters: number }
   | { readonly kind: "pause"; readonly isPaused: boolean };
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -70,7 +81,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("end" as const),
       which: fc.nat(9),
-      part: fc.integer({ min: 0, max: 4 }),
+      quarters: fc.integer({ min: 0, max: 4 }),
     }),
   },
   {
@@ -120,20 +131,13 @@ class Model {
   }
 }
 
-class Disagreement extends Error {
-  override readonly name = "Disagreement";
-}
-
 const clock = new TestClock(BEGIN);
 const world = await shared(openWorld(clock.options));
 
-interface Played {
-  readonly library: ScriptLibrary;
-  /** The repository of the process. */
-  readonly repository?: WalletRepository;
-}
+/** The parts of the process that the test brings. */
+type Parts = Partial<Pick<AccountActorsDeps, "library" | "repository">>;
 
-async function play(commands: readonly Command[], { library, repository }: Played): Promise<void> {
+async function play(commands: readonly Command[], parts: Parts): Promise<void> {
   clock.set(BEGIN);
   const { row, keyId } = await openAccount(world, {
     createdAt: clock.daysAgo(100),
@@ -150,25 +154,15 @@ async function play(commands: readonly Command[], { library, repository }: Playe
     const terms = { endUser, key: null, span: "month", amount: ofCents(cents) } as const;
     await setEndUserBudget(world.database, row.number, terms);
   }
-  const accounts = new AccountActors({
-    redis: world.redis,
-    repository: repository ?? new WalletRepository(world.database),
-    now: clock.now,
-    scriptTime: clock.now,
-    log: silent,
-    processId: newId("process", random),
-    library,
-  });
+  const accounts = world.process(parts);
   const actor = accounts.of(row.id, row.bucket);
   const run = { id: "model", step: null, max: ofCents(CAPS.run), seconds: RUN_SECONDS };
   // The run begins before the first command, so that it can be paused.
-  const begun = await actor.admit(ask(keyId, ofCents(1), { run }));
-  if (begun.verdict !== "admitted") throw new Error(begun.verdict);
-  await begun.hold.release(DONE);
+  await (await hold({ actor, keyId }, ofCents(1), { run })).release(DONE);
   const model = new Model();
   const first = model.admit(clock.ms, { cents: 1, isInRun: true, endUser: null });
   if (typeof first !== "string") first.cents = 0;
-  const open: { readonly hold: Hold; readonly counted: Counted }[] = [];
+  const open: OpenCall[] = [];
   for (const step of commands) {
     if (step.kind === "wait") clock.ms += step.ms;
     if (step.kind === "pause") {
@@ -183,85 +177,72 @@ async function play(commands: readonly Command[], { library, repository }: Playe
         ...(step.endUser !== null && { endUser: named(step.endUser) }),
       };
       const answer = await actor.admit(ask(keyId, ofCents(step.cents), naming));
-      const told: string = answer.verdict === "refused" ? answer.error.code : answer.verdict;
       const counted = model.admit(clock.ms, step);
-      const wanted = typeof counted === "string" ? counted : "admitted";
-      if (told !== wanted) throw new Disagreement(`The model says ${wanted}, Farebox ${told}`);
+      compare(answer, typeof counted === "string" ? counted : "admitted");
       if (answer.verdict === "admitted" && typeof counted !== "string") {
         open.push({ hold: answer.hold, counted });
       }
     }
     if (step.kind === "end" && open.length > 0) {
       const [ended] = open.splice(step.which % open.length, 1);
-      if (ended === undefined) continue;
-      const { hold, counted } = ended;
-      counted.cents = Math.floor((counted.cents * step.part) / 4);
-      if (step.part === 0) await hold.release(DONE);
-      else await hold.settle(counted.cents === 0 ? ZERO : ofCents(counted.cents), DONE);
+      if (ended !== undefined) await endAt(ended, step.quarters);
     }
   }
-  for (const { hold } of open) await hold.release(DONE);
+  for (const one of open) await endAt(one, 0);
 }
 
 function onDelayed(_: string, error: unknown): void {
   throw error;
 }
 
-/** Plays the lists of commands of a seed. */
-async function playAll(played: Played, seed = SEED_OF_FAULTS): Promise<void> {
-  const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
-  for (const list of fc.sample(commands, { seed, numRuns: RUNS })) await play(list, played);
-}
-
-function libraryWith(good: string, bad: string): ScriptLibrary {
-  const faulty = SCRIPT_LIBRARY.changed((lua) => lua.replace(good, () => bad));
-  expect(faulty.name).not.toBe(SCRIPT_LIBRARY.name);
-  return faulty;
+async function playAll(parts: Parts = {}, seed = SEED_OF_FAULTS): Promise<void> {
+  const lists = { command, length: COMMANDS, runs: RUNS, seed };
+  await playLists(lists, (commands) => play(commands, parts));
 }
 
 test("budgets of spans, runs and end users admit the model's calls, in the end", async () => {
-  await playAll({ library: SCRIPT_LIBRARY }, SEED);
+  await playAll({}, SEED);
 });
 
-const MUTANTS: readonly (readonly [breaks: string, good: string, bad: string])[] = [
-  [
-    "five hours end after five hours",
-    "now < last + SPAN_MS[FIVE_HOURS]",
-    "now < last + 2 * SPAN_MS[FIVE_HOURS]",
-  ],
-  ["a day begins at midnight", "now - (now - since) % SPAN_MS[span]", "now - 43200000"],
-  [
-    "what a call did not cost goes back to its budgets",
-    "add_to_span(named.record, named.start, charged, -total)",
-    "add_to_span(named.record, named.start, total, -total)",
-  ],
-  [
-    "a run counts a hold once",
-    "named.record.held = named.record.held + bound",
-    "named.record.held = named.record.held + bound * (named.owner == 3 and 2 or 1)",
-  ],
-  [
-    "a month begins on its first day",
-    "return max(last, month_start(now))",
-    "return max(last, now - now % 2592000000)",
-  ],
-  [
-    "an end user counts a hold once",
-    "named.record.held = named.record.held + bound",
-    "named.record.held = named.record.held + bound * (named.owner == 4 and 2 or 1)",
-  ],
-  [
-    "holds count in budgets",
-    "named.record, named.room = b, named.cap - b.spent - b.held",
-    "named.record, named.room = b, named.cap - b.spent",
-  ],
+const MUTANTS: readonly Mutant[] = [
+  {
+    breaks: "five hours end after five hours",
+    good: "now < last + SPAN_MS[FIVE_HOURS]",
+    bad: "now < last + 2 * SPAN_MS[FIVE_HOURS]",
+  },
+  {
+    breaks: "a day begins at midnight",
+    good: "now - (now - since) % SPAN_MS[span]",
+    bad: "now - 43200000",
+  },
+  {
+    breaks: "what a call did not cost goes back to its budgets",
+    good: "add_to_span(named.record, named.start, charged, -total)",
+    bad: "add_to_span(named.record, named.start, total, -total)",
+  },
+  {
+    breaks: "a run counts a hold once",
+    good: "named.record.held = named.record.held + bound",
+    bad: "named.record.held = named.record.held + bound * (named.owner == 3 and 2 or 1)",
+  },
+  {
+    breaks: "a month begins on its first day",
+    good: "return max(last, month_start(now))",
+    bad: "return max(last, now - now % 2592000000)",
+  },
+  {
+    breaks: "an end user counts a hold once",
+    good: "named.record.held = named.record.held + bound",
+    bad: "named.record.held = named.record.held + bound * (named.owner == 4 and 2 or 1)",
+  },
+  {
+    breaks: "holds count in budgets",
+    good: "named.record, named.room = b, named.cap - b.spent - b.held",
+    bad: "named.record, named.room = b, named.cap - b.spent",
+  },
 ];
 
-for (const [breaks, good, bad] of MUTANTS) {
-  test(`a script that breaks this is caught: ${breaks}`, async () => {
-    await expect(playAll({ library: libraryWith(good, bad) })).rejects.toBeInstanceOf(Disagreement);
-  });
-}
+testMutants(MUTANTS, (library) => playAll({ library }));
 
 test("a process that ignores a pause is caught", async () => {
   const repository = new WalletRepository(world.database);
@@ -271,9 +252,7 @@ test("a process that ignores a pause is caught", async () => {
     return run === null ? null : { ...run, isPaused: false };
   };
   Object.defineProperty(repository, "runs", { value: { ...runs, read } });
-  await expect(playAll({ library: SCRIPT_LIBRARY, repository })).rejects.toBeInstanceOf(
-    Disagreement,
-  );
+  await expect(playAll({ repository })).rejects.toBeInstanceOf(Disagreement);
 });
 
 test("a process that ignores the own budget of an end user is caught", async () => {
@@ -287,7 +266,5 @@ test("a process that ignores the own budget of an end user is caught", async () 
   const begin: typeof endUsers.begin = async (...asked) =>
     (await endUsers.begin(...asked)).map(ignoring);
   Object.defineProperty(repository, "endUsers", { value: { ...endUsers, read, begin } });
-  await expect(playAll({ library: SCRIPT_LIBRARY, repository })).rejects.toBeInstanceOf(
-    Disagreement,
-  );
+  await expect(playAll({ repository })).rejects.toBeInstanceOf(Disagreement);
 });

@@ -1,13 +1,14 @@
 // Runs many lists of commands at once, each in a bucket of its own, and shortens the first list
 // that fails.
 
-import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
+import { SCRIPT_LIBRARY } from "../../../actors/scripts/script-library.ts";
 import type { BucketCursor } from "../../../src/store/ledger/journal-cursors.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import type { World } from "../../support/stores/world.ts";
 import type { Command, Run } from "./commands.ts";
+import { type Fault, libraryWith } from "./compared.ts";
 import { Lane } from "./lane.ts";
 import type { LaneDeps } from "./lane-process.ts";
 import { type ModelAccount, makeAccounts } from "./model-accounts.ts";
@@ -63,12 +64,6 @@ class SharedFlush {
       },
     });
   }
-}
-
-/** A fault in scripts: in the source of each, `good` is replaced by `bad`. */
-export interface Fault {
-  readonly good: string;
-  readonly bad: string;
 }
 
 export interface Failure extends Run {
@@ -144,11 +139,4 @@ export class ModelRun {
       return new Error(`The run took ${seconds} s: what Redis forgets by its own clock was gone`);
     }
   }
-}
-
-/** The scripts with one more fault. */
-function libraryWith(library: ScriptLibrary, { good, bad }: Fault): ScriptLibrary {
-  const faulty = library.changed((lua) => lua.replace(good, () => bad));
-  if (faulty.name === library.name) throw new Error(`No script has '${good}' to be made faulty`);
-  return faulty;
 }

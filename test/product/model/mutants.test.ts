@@ -10,9 +10,10 @@ import { join } from "node:path";
 import { atEnd, shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 import { randomRuns } from "./commands.ts";
-import { type Failure, type Fault, ModelRun } from "./model-run.ts";
+import type { Fault } from "./compared.ts";
+import { type Failure, ModelRun } from "./model-run.ts";
 import foundBy from "./mutant-runs.json" with { type: "json" };
-import { MUTANTS, type Mutant } from "./mutants.ts";
+import { type ModelMutant, MUTANTS } from "./mutants.ts";
 
 const SEED = 20_310_315;
 const RUNS = 32;
@@ -37,7 +38,7 @@ async function failureOf(
   return await new ModelRun(world, faults).run(runs);
 }
 
-async function find(mutant: Mutant): Promise<Failure | null> {
+async function find(mutant: ModelMutant): Promise<Failure | null> {
   const runs = randomRuns(SEED, mutant.runs ?? RUNS, COMMANDS);
   const first = runs[known.get(mutant.breaks) ?? runs.length];
   const failure = first === undefined || isWriting ? null : await failureOf([mutant], [first]);

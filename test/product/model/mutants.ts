@@ -1,15 +1,14 @@
 // Lists scripts with one fault each, which the model test must find. `good` is text of the real
 // scripts, `bad` replaces it. A change of a script must also adapt its mutants.
 
-import type { Fault } from "./model-run.ts";
+import type { Mutant } from "./compared.ts";
 
-export interface Mutant extends Fault {
-  readonly breaks: string;
+export interface ModelMutant extends Mutant {
   /** The number of runs that reliably find it, if it takes more than usual. */
   readonly runs?: number;
 }
 
-const BALANCES: readonly Mutant[] = [
+const BALANCES: readonly ModelMutant[] = [
   {
     breaks: "what is charged leaves the balance",
     good: "w.paid = w.paid + hold.paid - charged_paid",
@@ -54,7 +53,7 @@ const BALANCES: readonly Mutant[] = [
   },
 ];
 
-const OPERATIONS: readonly Mutant[] = [
+const OPERATIONS: readonly ModelMutant[] = [
   {
     breaks: "an operation is applied once: a restore that is told twice pays twice",
     good: "w.operations = op.number",
@@ -122,7 +121,7 @@ const OPERATIONS: readonly Mutant[] = [
   },
 ];
 
-const HOLDS: readonly Mutant[] = [
+const HOLDS: readonly ModelMutant[] = [
   {
     breaks: "a hold is resolved at most once",
     good: "  redis_call('HDEL', keys[4], request)\n",
@@ -182,7 +181,7 @@ const HOLDS: readonly Mutant[] = [
   },
 ];
 
-const LEASES: readonly Mutant[] = [
+const LEASES: readonly ModelMutant[] = [
   {
     breaks: "every hold without its owner is resolved",
     good: "if ends > now_ms(given) then",
@@ -220,7 +219,7 @@ const LEASES: readonly Mutant[] = [
   },
 ];
 
-const FREE_CREDIT: readonly Mutant[] = [
+const FREE_CREDIT: readonly ModelMutant[] = [
   {
     breaks: "free credit pays only what it may pay",
     good: "eligible == 1 and free_at(w, now) or 0",
@@ -288,7 +287,7 @@ const FREE_CREDIT: readonly Mutant[] = [
   },
 ];
 
-const MONTHS: readonly Mutant[] = [
+const MONTHS: readonly ModelMutant[] = [
   {
     breaks: "holds count toward the account's cap",
     good: "cap - month_use(w, month)",
@@ -318,7 +317,7 @@ const MONTHS: readonly Mutant[] = [
   },
 ];
 
-const WINDOWS: readonly Mutant[] = [
+const WINDOWS: readonly ModelMutant[] = [
   {
     breaks: "no more streams than the tier has",
     good: "w.streams >= stream_limit",
@@ -396,7 +395,7 @@ const WINDOWS: readonly Mutant[] = [
   },
 ];
 
-export const MUTANTS: readonly Mutant[] = [
+export const MUTANTS: readonly ModelMutant[] = [
   ...BALANCES,
   ...OPERATIONS,
   ...HOLDS,

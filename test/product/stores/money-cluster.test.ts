@@ -9,20 +9,16 @@ import { moneySuites } from "../../unit/actors/suites/all.ts";
 import { hydrationSuite } from "../../unit/actors/suites/hydration.ts";
 import { processSuite } from "../../unit/actors/suites/processes.ts";
 import { randomWindowSuite } from "../../unit/actors/suites/window.ts";
-import type { StoreKind } from "../../unit/actors/suites/world-factory.ts";
+import type { WorldFactory } from "../../unit/actors/suites/world-factory.ts";
 
 const cluster = await shared(startCluster());
 
-const url = cluster.urls.join(",");
-const CLUSTER: StoreKind = {
-  open: (options) => openWorld({ ...options, redisUrl: url }),
-  redisUrl: async () => url,
-};
+const open: WorldFactory = (options) => openWorld({ ...options, redisUrl: cluster.urls.join(",") });
 
 describe("on a cluster", () => {
-  moneySuites(CLUSTER.open);
-  accessSuite(CLUSTER);
-  processSuite(CLUSTER);
-  hydrationSuite(CLUSTER);
-  randomWindowSuite(CLUSTER.open);
+  moneySuites(open);
+  accessSuite(open);
+  processSuite(open);
+  hydrationSuite(open);
+  randomWindowSuite(open);
 });

@@ -2,8 +2,8 @@
 
 import { describe } from "bun:test";
 import { moneySuites } from "../../unit/actors/suites/all.ts";
-import { SENT_TWICE } from "../../unit/actors/suites/world-factory.ts";
+import { openSentTwice } from "../../unit/actors/suites/world-factory.ts";
 
 describe("with every script sent twice", () => {
-  moneySuites(SENT_TWICE.open);
+  moneySuites(openSentTwice);
 });

@@ -4,7 +4,7 @@
 
 import { usd } from "../../../src/core/money/money.ts";
 import { openProcess } from "../../support/product/actor-process.ts";
-import { ask, DONE } from "../../support/stores/world.ts";
+import { DONE, hold } from "../../support/stores/world.ts";
 
 const [redisUrl = "", databaseUrl = "", account = "", bucket, keyId = ""] = process.argv.slice(2);
 
@@ -12,11 +12,7 @@ const mine = openProcess({ redisUrl, databaseUrl });
 mine.redis.on("error", () => {});
 const actor = mine.accounts.of(account, Number(bucket));
 
-async function take(stream: boolean) {
-  const admission = await actor.admit(ask(keyId, usd("2"), { stream }));
-  if (admission.verdict !== "admitted") throw new Error(admission.verdict);
-  return admission.hold;
-}
+const take = (stream: boolean) => hold({ actor, keyId }, usd("2"), { stream });
 
 const plain = await take(false);
 const streamed = await take(true);

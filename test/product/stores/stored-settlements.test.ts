@@ -18,11 +18,12 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { found } from "../../support/stores/audit-lab.ts";
 import { expectSound, logOf } from "../../support/stores/ledger-checks.ts";
-import { startPrivateRedis, testRedisUrl } from "../../support/stores/services.ts";
+import { startPrivateRedis } from "../../support/stores/services.ts";
 import {
-  ask,
+  accountIn,
   balances,
   DONE,
+  hold,
   openAccount,
   openWorld,
   usd,
@@ -56,9 +57,9 @@ async function expectCharged(of: World, account: TestAccount, total: string): Pr
 }
 
 /** A process of the operating system that has taken three holds. */
-async function spawnProcess(of: World, { row, keyId }: TestAccount, redisUrl: string) {
+async function spawnProcess(of: World, { row, keyId }: TestAccount) {
   const script = `${import.meta.dir}/settling-process.ts`;
-  const args = [redisUrl, of.databaseUrl, row.id, String(row.bucket), keyId];
+  const args = [of.redisUrl, of.databaseUrl, row.id, String(row.bucket), keyId];
   const child = Bun.spawn([process.execPath, script, ...args], {
     stdin: "pipe",
     stdout: "pipe",
@@ -86,7 +87,7 @@ for (const isLeaseOver of [false, true]) {
     await using own = await openWorld({ redisUrl: store.url });
     own.redis.on("error", () => {});
     const account = await openAccount(own, { paid: "10" });
-    const other = await spawnProcess(own, account, store.url);
+    const other = await spawnProcess(own, account);
     const [owner = ""] = await own.redis.hkeys(account.actor.keys.leases);
     await store.kill9();
     expect(await other.endCalls()).toBe("1250000000 1500000000 0\n");
@@ -123,12 +124,8 @@ interface Cut extends AsyncDisposable {
 }
 
 /** A process whose connection to Redis can be cut. */
-async function cutProcess(repository?: WalletRepository): Promise<Cut> {
-  const process = openProcess({
-    redisUrl: await testRedisUrl(),
-    databaseUrl: world.databaseUrl,
-    ...(repository && { repository: () => repository }),
-  });
+function cutProcess(repository?: WalletRepository): Cut {
+  const process = openProcess(world, repository && { repository: () => repository });
   const close = () => process[Symbol.asyncDispose]();
   const cut = { process, isAway: false, [Symbol.asyncDispose]: close };
   tapScripts(process.redis, async (send) => {
@@ -139,19 +136,17 @@ async function cutProcess(repository?: WalletRepository): Promise<Cut> {
 }
 
 /** A stream of $2 in a process, with $0.75 stored. */
-async function openStream({ process }: Cut, { row, keyId }: TestAccount): Promise<Hold> {
-  const asked = ask(keyId, usd("2"), { stream: true });
-  const admission = await process.accounts.of(row.id, row.bucket).admit(asked);
-  if (admission.verdict !== "admitted") throw new Error(admission.verdict);
-  admission.hold.checkpoint(usd("0.75"));
+async function openStream({ process }: Cut, account: TestAccount): Promise<Hold> {
+  const stream = await hold(accountIn(process.accounts, account), usd("2"), { stream: true });
+  stream.checkpoint(usd("0.75"));
   await process.accounts.leases.saveCosts();
-  return admission.hold;
+  return stream;
 }
 
 const isEnded = ({ process }: Cut) => process.accounts.openCalls === 0;
 
 test("a worker that delivers first charges once, and the process gets its reply", async () => {
-  await using cut = await cutProcess();
+  await using cut = cutProcess();
   const account = await openAccount(world, { paid: "10" });
   const hold = await openStream(cut, account);
   cut.isAway = true;
@@ -164,7 +159,7 @@ test("a worker that delivers first charges once, and the process gets its reply"
 });
 
 test("a process that delivers first leaves nothing to the worker", async () => {
-  await using cut = await cutProcess();
+  await using cut = cutProcess();
   const account = await openAccount(world, { paid: "10" });
   const hold = await openStream(cut, account);
   cut.isAway = true;
@@ -177,7 +172,7 @@ test("a process that delivers first leaves nothing to the worker", async () => {
 });
 
 test("a worker that stands still while it delivers charges nothing again", async () => {
-  await using cut = await cutProcess();
+  await using cut = cutProcess();
   const account = await openAccount(world, { paid: "10" });
   const hold = await openStream(cut, account);
   cut.isAway = true;
@@ -206,7 +201,7 @@ test("a worker that stands still while it delivers charges nothing again", async
 
 for (const cost of ["1.5", "0"]) {
   test(`a sweep without Postgres does not change that a call costs ${cost}`, async () => {
-    await using cut = await cutProcess();
+    await using cut = cutProcess();
     const account = await openAccount(world, { paid: "10" });
     const hold = await openStream(cut, account);
     cut.isAway = true;
@@ -237,7 +232,7 @@ class LostBook extends WalletRepository {
 
 test("without both stores the checkpoint counts, and the cost when Postgres is back", async () => {
   const repository = new LostBook(world.database);
-  await using cut = await cutProcess(repository);
+  await using cut = cutProcess(repository);
   const account = await openAccount(world, { paid: "10" });
   const hold = await openStream(cut, account);
   cut.isAway = true;
@@ -257,7 +252,7 @@ test("without both stores the checkpoint counts, and the cost when Postgres is b
 });
 
 test("a settlement that cannot be delivered keeps no other one waiting", async () => {
-  await using cut = await cutProcess();
+  await using cut = cutProcess();
   const [account, other] = [await openAccount(world), await openAccount(world, { paid: "10" })];
   const [bad, good] = [await openStream(cut, account), await openStream(cut, other)];
   cut.isAway = true;
@@ -272,7 +267,7 @@ test("a settlement that cannot be delivered keeps no other one waiting", async (
 });
 
 test("many stored settlements are delivered in pages", async () => {
-  await using cut = await cutProcess();
+  await using cut = cutProcess();
   const accounts = await Promise.all(
     Array.from({ length: 60 }, () => openAccount(world, { paid: "10" })),
   );

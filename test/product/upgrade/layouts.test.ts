@@ -14,7 +14,6 @@ import type { ScriptTime } from "../../../actors/scripts/script.ts";
 import { LEASE_MS } from "../../../src/core/access/limits.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { describe as inWords } from "../../../src/core/journal/audit-finding.ts";
-import type { NanoUsd } from "../../../src/core/money/money.ts";
 import { readyz } from "../../../src/http/health.ts";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
@@ -24,9 +23,10 @@ import { silent } from "../../support/fakes/silent-log.ts";
 import { random } from "../../support/random.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import {
-  ask,
+  accountIn,
   DONE,
   fewAtOnce,
+  hold,
   openAccount,
   openWorld,
   usd,
@@ -73,24 +73,13 @@ function deps() {
   };
 }
 
-async function admit(
-  actors: AccountActors,
-  { row, keyId }: TestAccount,
-  bound: NanoUsd,
-  stream = false,
-) {
-  const admission = await actors.of(row.id, row.bucket).admit(ask(keyId, bound, { stream }));
-  if (admission.verdict === "admitted") return admission.hold;
-  throw new Error(`The call was not admitted: ${admission.verdict}`);
-}
-
 /** Makes calls of both releases at once, each of one cent; returns their total cost. */
 async function callBoth(account: TestAccount, calls: number): Promise<bigint> {
   const cost = usd("0.01");
   const settle = async (hold: Hold) => (await hold.settle(cost, DONE)).charged;
   const releases = Array.from({ length: calls }, (_, index) => (index % 2 === 0 ? old : young));
   const charged = await fewAtOnce(releases, async (release) =>
-    settle(await admit(release, account, usd("0.02"))),
+    settle(await hold(accountIn(release, account), usd("0.02"))),
   );
   return charged.reduce<bigint>((sum, amount) => sum + amount, 0n);
 }
@@ -170,12 +159,14 @@ describe("two builds that differ in layout", () => {
     const account = await openAccount(world, { paid: "20" });
     await callBoth(account, 10);
     // An unknown process with an open call that has streamed seven cents' worth.
-    const left = await admit(old, account, usd("1"), true);
+    const left = await hold(accountIn(old, account), usd("1"), { stream: true });
     left.checkpoint(usd("0.07"));
     await old.renewLeases();
     await next.layouts.raiseLayouts(world.redis);
 
-    const refused = await admit(old, account, usd("0.02")).catch((error: unknown) => error);
+    const refused = await hold(accountIn(old, account), usd("0.02")).catch(
+      (error: unknown) => error,
+    );
     expect(refused).toMatchObject({
       code: "service_unavailable",
       cause: { message: expect.stringContaining("layout 3, and this release knows only 2") },
@@ -184,7 +175,9 @@ describe("two builds that differ in layout", () => {
 
     // N+1 goes on in the new layout, even with data that N had written.
     const cost = usd("0.03");
-    expect((await (await admit(young, account, usd("1"))).settle(cost, DONE)).charged).toBe(cost);
+    expect(
+      (await (await hold(accountIn(young, account), usd("1"))).settle(cost, DONE)).charged,
+    ).toBe(cost);
     const bytes = await walletBytes(account);
     expect([bytes.length, bytes.readDoubleLE(0)]).toEqual([WALLET_BYTES + 8, 3]);
 

@@ -1,5 +1,6 @@
 // Makes models and providers with fake upstreams, and the chat provider that serves them.
 
+import type { Clock } from "../../../src/core/clock.ts";
 import type { UpstreamMeter } from "../../../src/core/upstream-meter.ts";
 import {
   bandPrices,
@@ -103,14 +104,14 @@ export const noGuide: Guide = {
   },
 };
 
-/** The chat provider of a catalogue without the guide. */
-export function chatOver(catalogue: ChatCatalogue): ChatProvider {
+/** The chat provider of a catalogue without the guide, on the real clock or one of the test. */
+export function chatOver(catalogue: ChatCatalogue, clock: Clock = realClock): ChatProvider {
   return createChatProvider({
     identifiers,
     catalogue: () => catalogue,
     guide: noGuide,
     fetch: upstreamFetch,
-    clock: realClock,
+    clock,
     log: silent,
   });
 }

@@ -9,11 +9,10 @@ import type { WireForm } from "../fakes/wire/wire-answer.ts";
 import {
   SDK_MODELS,
   type SdkKind,
-  serviceAccountAt,
+  sharedServiceAccount,
   WIRE_FORMS,
 } from "../fakes/wire/wire-forms.ts";
 import { CHAT_WAY, modelFor, WAYS, type Way } from "../product/ways.ts";
-import { sharedServer } from "../shared.ts";
 import type { ApiWorld } from "./api-world.ts";
 import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
 import { DOORS } from "./doors.ts";
@@ -73,8 +72,7 @@ export async function doorsAt(
   url: string,
   more: Pick<Partial<AppDeps>, "parser"> = {},
 ): Promise<ApiWorld> {
-  const tokens = sharedServer(() => Response.json({ access_token: "ya29.token" }));
-  const cloud = { region: "eu-west-1", serviceAccount: serviceAccountAt(String(tokens.url)) };
+  const cloud = { region: "eu-west-1", serviceAccount: sharedServiceAccount() };
   const kinds = new Set([...SERVERS.map(({ kind }) => kind), ...PACKAGES]);
   const providers = [...kinds].map((kind) => providerAt(url, { name: kind, kind, cloud }));
   const model = (id: string, provider: string, name = "upstream-model") => ({

@@ -10,7 +10,8 @@ import { type Database, openDatabase } from "../../../src/store/servers/database
 import { openRedis } from "../../../src/store/servers/redis.ts";
 import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
-import type { WorldOptions } from "../stores/world.ts";
+import type { AccountTerms } from "../stores/accounts.ts";
+import type { World, WorldOptions } from "../stores/world.ts";
 
 /** A clock that stands until the test moves it; scripts and processes use it. */
 export class TestClock {
@@ -31,6 +32,11 @@ export class TestClock {
     this.ms = Date.parse(iso);
   }
 
+  /** Terms of an account that has every limit of its age and its payments behind it. */
+  get aged(): Pick<AccountTerms, "createdAt" | "paid" | "paidAt"> {
+    return { createdAt: this.daysAgo(100), paid: "500", paidAt: this.daysAgo(90) };
+  }
+
   /** The date `days` before now, for accounts that are older. */
   daysAgo(days: number): Date {
     return new Date(this.ms - days * 86_400_000);
@@ -43,19 +49,20 @@ export interface ActorProcess extends AsyncDisposable {
   readonly database: Database;
 }
 
-export interface ProcessOptions extends WorldOptions {
-  readonly redisUrl: string;
-  readonly databaseUrl: string;
+export interface ProcessOptions extends Omit<WorldOptions, "redisUrl" | "databaseUrl"> {
   /** A Postgres that the test can hold up between its answer and the answer's use. */
-  readonly repository?: (database: Database) => WalletRepository;
+  readonly repository?: ((database: Database) => WalletRepository) | undefined;
   /** A separate client for scripts, as the API has. */
   readonly openScripts?: OpenScriptClient;
 }
 
 /** Opens a second process, which shares only the two stores with the first. */
-export function openProcess(options: ProcessOptions): ActorProcess {
-  const database = openDatabase(options.databaseUrl);
-  const redis = openRedis(options.redisUrl);
+export function openProcess(
+  stores: Pick<World, "redisUrl" | "databaseUrl">,
+  options: ProcessOptions = {},
+): ActorProcess {
+  const database = openDatabase(stores.databaseUrl);
+  const redis = openRedis(stores.redisUrl);
   const accounts = new AccountActors({
     redis,
     repository: options.repository?.(database) ?? new WalletRepository(database),

@@ -8,7 +8,7 @@ import { forgetEndUsers } from "../../../workers/eviction.ts";
 import { silent } from "../fakes/silent-log.ts";
 import type { TestClock } from "../product/actor-process.ts";
 import type { AccountTerms, TestAccount } from "./accounts.ts";
-import { verdictIn } from "./verdicts.ts";
+import { holdIn, verdictIn } from "./verdicts.ts";
 import { ask, DONE, openAccount, usd, WORLD_PEPPER, type World } from "./world.ts";
 
 export const ADA = "ada@example.com";
@@ -16,13 +16,7 @@ export const BOB = "bob@example.com";
 
 /** Functions for suites about end users, on accounts of this world and its clock. */
 export function endUserLab(world: World, clock: TestClock) {
-  const account = (more: AccountTerms = {}) =>
-    openAccount(world, {
-      createdAt: clock.daysAgo(100),
-      paid: "500",
-      paidAt: clock.daysAgo(90),
-      ...more,
-    });
+  const account = (more: AccountTerms = {}) => openAccount(world, { ...clock.aged, ...more });
   const named = (
     { row }: Pick<TestAccount, "row">,
     id: string,
@@ -41,11 +35,7 @@ export function endUserLab(world: World, clock: TestClock) {
   };
   const admit = (mine: TestAccount, amount: string, id = ADA) =>
     mine.actor.admit(ask(mine.keyId, usd(amount), { endUser: named(mine, id) }));
-  const hold = async (mine: TestAccount, amount: string, id = ADA) => {
-    const decision = await admit(mine, amount, id);
-    if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-    return decision.hold;
-  };
+  const hold = async (...asked: Parameters<typeof admit>) => holdIn(await admit(...asked));
   const spend = async (mine: TestAccount, amount: string, id = ADA) => {
     await (await hold(mine, amount, id)).settle(usd(amount), DONE);
   };

@@ -150,6 +150,18 @@ export async function openPaymentLab(
   };
 }
 
+/** An account that paid $20 on a page, with a card that is saved. */
+export async function payer(
+  lab: PaymentLab,
+  terms: AccountTerms = {},
+  card: string = CARDS.ok,
+): Promise<TestAccount> {
+  const account = await lab.account(terms);
+  await lab.pay(account, "20", card);
+  await lab.settle();
+  return account;
+}
+
 interface Served {
   readonly inbox: EventRef[];
   readonly answered: (readonly [string, string])[];

@@ -13,7 +13,7 @@ import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { completePayments } from "../../../workers/payment-completer.ts";
 import { silent } from "../fakes/silent-log.ts";
 import type { TestAccount } from "./accounts.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
+import { CARDS, openPaymentLab, type PaymentLab, payer } from "./payment-lab.ts";
 import { usd } from "./world.ts";
 
 const WEEK_MS = 7 * DAY_MS;
@@ -30,10 +30,7 @@ export async function openPlanLab(
 /** An application account with a saved card and a balance of $20. */
 export async function subscriber(lab: PaymentLab, card: string = CARDS.ok): Promise<TestAccount> {
   const email = `${crypto.randomUUID()}@customer.example`;
-  const account = await lab.account({ surface: "application", email });
-  await lab.pay(account, "20", card);
-  await lab.settle();
-  return account;
+  return await payer(lab, { surface: "application", email }, card);
 }
 
 /** Does the work of a worker at this time. */

@@ -17,6 +17,9 @@ export function suiteWorld(open: () => Promise<World>): World {
     get redis() {
       return world().redis;
     },
+    get redisUrl() {
+      return world().redisUrl;
+    },
     get database() {
       return world().database;
     },
@@ -32,7 +35,7 @@ export function suiteWorld(open: () => Promise<World>): World {
     get payments() {
       return world().payments;
     },
-    process: () => world().process(),
+    process: (parts) => world().process(parts),
     flush: () => world().flush(),
     [Symbol.asyncDispose]: close,
   };

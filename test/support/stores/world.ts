@@ -8,10 +8,12 @@ import type {
   Hold,
   Outcome,
 } from "../../../actors/account.ts";
-import { AccountActors } from "../../../actors/account-actors.ts";
+import { AccountActors, type AccountActorsDeps } from "../../../actors/account-actors.ts";
 import type { Wallet } from "../../../actors/records/records.ts";
 import type { RedisClient, ScriptTime } from "../../../actors/scripts/script.ts";
+import type { AdministrationDeps } from "../../../src/accounts/administration.ts";
 import { BUCKETS } from "../../../src/core/access/limits.ts";
+import { ApiError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { type NanoUsd, nano, usd } from "../../../src/core/money/money.ts";
 import { secretId } from "../../../src/core/secrets.ts";
@@ -27,6 +29,7 @@ import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
 import { type AccountTerms, createTestAccount, type TestAccount } from "./accounts.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
+import { holdIn, verdictIn } from "./verdicts.ts";
 
 /** The pepper of all API keys in worlds. */
 export const WORLD_PEPPER = "test pepper of sixteen";
@@ -49,13 +52,14 @@ export interface WorldOptions {
 
 export interface World extends AsyncDisposable {
   readonly redis: RedisClient;
+  readonly redisUrl: string;
   readonly database: Database;
   readonly databaseUrl: string;
   readonly accounts: AccountActors;
   readonly store: Accounts;
   readonly payments: Payments;
-  /** The actors of another process on the same stores. */
-  process(): AccountActors;
+  /** The actors of another process on the same connections, with parts that the test brings. */
+  process(parts?: Partial<AccountActorsDeps>): AccountActors;
   flush(): Promise<number>;
 }
 
@@ -64,7 +68,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const own = options.databaseUrl === undefined ? await createTestDatabase() : null;
   const databaseUrl = options.databaseUrl ?? own?.url ?? "";
   const database = openDatabase(databaseUrl);
-  const redis = openRedis(options.redisUrl ?? (await testRedisUrl()));
+  const redisUrl = options.redisUrl ?? (await testRedisUrl());
+  const redis = openRedis(redisUrl);
   // Each process of a world listens for the event that a client reached a new server.
   redis.setMaxListeners(0);
   await emptied(redis);
@@ -75,12 +80,14 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     log: silent,
     ...(options.scriptTime === undefined ? {} : { scriptTime: options.scriptTime }),
   };
-  const process = () => new AccountActors({ ...actorDeps, processId: newId("process", random) });
+  const process = (parts: Partial<AccountActorsDeps> = {}) =>
+    new AccountActors({ ...actorDeps, processId: newId("process", random), ...parts });
   const accounts = process();
   const ledger = new Ledger(database);
   const store = new Accounts({ database, random, keyPepper: WORLD_PEPPER });
   return {
     redis,
+    redisUrl,
     database,
     databaseUrl,
     accounts,
@@ -136,6 +143,11 @@ export async function openAccountAlone(world: World, terms?: AccountTerms): Prom
   }
 }
 
+/** The account as another process of the same stores serves it. */
+export function accountIn(accounts: AccountActors, account: TestAccount): TestAccount {
+  return { ...account, actor: accounts.of(account.row.id, account.row.bucket) };
+}
+
 const bucketsByWorld = new WeakMap<World, Set<number>>();
 
 /** The buckets in which this world has accounts. */
@@ -187,11 +199,12 @@ export const DONE: Outcome = {
   requests: 1,
 };
 
+/** A key of an account, in a process. */
+type Caller = Pick<TestAccount, "actor" | "keyId">;
+
 /** Admits a call that must be admitted. */
-export async function hold(account: TestAccount, bound: NanoUsd, more: Asked = {}): Promise<Hold> {
-  const admission = await account.actor.admit(ask(account.keyId, bound, more));
-  if (admission.verdict === "admitted") return admission.hold;
-  throw new Error(admission.verdict === "refused" ? admission.error.code : admission.verdict);
+export async function hold(account: Caller, bound: NanoUsd, more: Asked = {}): Promise<Hold> {
+  return holdIn(await account.actor.admit(ask(account.keyId, bound, more)));
 }
 
 /** The number of calls that every account may have open at once. */
@@ -212,17 +225,28 @@ export async function fewAtOnce<Item, Result>(
 }
 
 /** The code of a refused admission, "short", or "admitted", in which case the hold is released. */
-export async function verdict(
-  account: TestAccount,
-  bound: NanoUsd,
-  more: Asked = {},
-): Promise<string> {
-  const admission = await account.actor.admit(ask(account.keyId, bound, more));
-  if (admission.verdict !== "admitted") {
-    return admission.verdict === "refused" ? admission.error.code : admission.verdict;
+export async function verdict(account: Caller, bound: NanoUsd, more: Asked = {}): Promise<string> {
+  const decision = await account.actor.admit(ask(account.keyId, bound, more));
+  if (decision.verdict === "admitted") await decision.hold.release(DONE);
+  return verdictIn(decision);
+}
+
+/** As `verdict`; also the code of an error with which the call fails before a decision. */
+export async function verdictOrError(...call: Parameters<typeof verdict>): Promise<string> {
+  try {
+    return await verdict(...call);
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
   }
-  await admission.hold.release(DONE);
-  return "admitted";
+}
+
+/** The parts of an administration of this world, on the clock of a test. */
+export function administrationOf(
+  { store, payments, accounts: actors }: World,
+  now: () => number = Date.now,
+): AdministrationDeps {
+  return { accounts: store, payments, actors, now, onDelayed: () => {} };
 }
 
 /** Books a payment and its credit without applying it to Redis. */

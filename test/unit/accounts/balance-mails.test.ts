@@ -11,7 +11,7 @@ import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { receive } from "../../support/stores/webhook-lab.ts";
-import { ask, DONE, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
+import { DONE, hold, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
 
 const billingUrl = billingUrls("https://farebox.example", "https://shop.example/thanks");
 
@@ -28,10 +28,8 @@ async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]>
   return await mailbox.read(email);
 }
 
-async function spend({ actor, keyId }: TestAccount, cost: string, freeEligible = false) {
-  const admission = await actor.admit(ask(keyId, usd(cost), { freeEligible }));
-  if (admission.verdict !== "admitted") throw new Error("The call was not admitted");
-  await admission.hold.settle(usd(cost), DONE);
+async function spend(account: TestAccount, cost: string, freeEligible = false) {
+  await (await hold(account, usd(cost), { freeEligible })).settle(usd(cost), DONE);
 }
 
 async function topUp(account: TestAccount, amount: string): Promise<void> {

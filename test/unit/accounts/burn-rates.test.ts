@@ -19,8 +19,10 @@ import { openMailbox } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { type BurnWorker, burnTerms, burnWorker, giveRule } from "../../support/stores/burn-lab.ts";
+import { refusalIn } from "../../support/stores/verdicts.ts";
 import { receive } from "../../support/stores/webhook-lab.ts";
 import {
+  administrationOf,
   ask,
   DONE,
   hold,
@@ -107,10 +109,9 @@ test("a paused key is refused with 402 key_paused until the pause ends by itself
   await spend(account, "1");
   expect(await pass(10 * SECOND_MS)).toBe(1);
   const end = new Date(nowMs + 10 * MINUTE_MS).toISOString();
-  const refused = await account.actor.admit(ask(account.keyId, usd("0.1")));
-  if (refused.verdict !== "refused") throw new Error(refused.verdict);
-  expect(refused.error).toMatchObject({ code: "key_paused", status: 402 });
-  expect(refused.error.message).toBe(
+  const { error } = refusalIn(await account.actor.admit(ask(account.keyId, usd("0.1"))));
+  expect(error).toMatchObject({ code: "key_paused", status: 402 });
+  expect(error.message).toBe(
     `A burn-rate rule paused this key until ${end}, because it spent much at once`,
   );
   const other = world.process().of(account.id, account.bucket);
@@ -127,9 +128,8 @@ test("a slowed key makes fewer requests, and the refusal says until when", async
   await spend(account, "1");
   await pass(10 * SECOND_MS);
   const end = new Date(nowMs + 30 * MINUTE_MS).toISOString();
-  const refused = await account.actor.admit(ask(account.keyId, usd("0.1")));
-  if (refused.verdict !== "refused") throw new Error(refused.verdict);
-  expect(refused.error).toMatchObject({
+  const { error } = refusalIn(await account.actor.admit(ask(account.keyId, usd("0.1"))));
+  expect(error).toMatchObject({
     code: "rate_limit_exceeded",
     message: `This key allows 1 requests a minute until ${end}, by a burn-rate rule`,
   });
@@ -181,8 +181,7 @@ test("people end a pause themselves, and the same breach does not fire again", a
   await spend(account, "1");
   await pass(10 * SECOND_MS);
   expect(await verdict(account, usd("0.1"))).toBe("key_paused");
-  const { store: accounts, payments, accounts: actors } = world;
-  const deps = { accounts, payments, actors, now: () => nowMs, onDelayed: () => {} };
+  const deps = administrationOf(world, () => nowMs);
   const resumed = { key: account.keyId, also };
   expect(await resumeKey(deps, account.row, resumed)).toMatchObject({ applied: true });
   expect(await verdict(account, usd("0.1"))).toBe("admitted");

@@ -2,11 +2,11 @@
 // remaining balance.
 
 import { expect, test } from "bun:test";
-import type { AdministrationDeps } from "../../../src/accounts/administration.ts";
 import { closeAccount } from "../../../src/accounts/closing.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import {
+  administrationOf,
   DONE,
   hold,
   openAccount,
@@ -19,14 +19,7 @@ import {
 const world = await shared(openWorld());
 
 function close({ row }: TestAccount) {
-  const administration: AdministrationDeps = {
-    accounts: world.store,
-    payments: world.payments,
-    actors: world.accounts,
-    now: Date.now,
-    onDelayed: () => {},
-  };
-  return closeAccount({ ...administration, wallets: world.accounts }, row.id);
+  return closeAccount({ ...administrationOf(world), wallets: world.accounts }, row.id);
 }
 
 async function stateOf({ row }: TestAccount) {

@@ -13,7 +13,7 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 import { endUserLab } from "../../support/stores/end-user-lab.ts";
 import { verdictIn } from "../../support/stores/verdicts.ts";
 import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
-import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import { ask, DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const { database } = world;
@@ -89,9 +89,7 @@ test("the CSV of the log names the end user that budgets count a call for", asyn
   const account = await openAccount(world, { paid: "20" });
   const call = async (id: string) => {
     const terms = { endUser: named(account, id), freeEligible: false };
-    const decision = await account.actor.admit(ask(account.keyId, usd("0.1"), terms));
-    if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-    await decision.hold.settle(usd("0.1"), DONE);
+    await (await hold(account, usd("0.1"), terms)).settle(usd("0.1"), DONE);
   };
   await call("before");
   await set(account, "day", "1");

@@ -10,7 +10,7 @@ import { forgetEndedRuns } from "../../../workers/eviction.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { verdictIn } from "../../support/stores/verdicts.ts";
+import { holdIn, verdictIn } from "../../support/stores/verdicts.ts";
 import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
 import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
@@ -40,9 +40,7 @@ const eventsOf = (account: TestAccount) => storedEvents(database, account);
 test("a run gives an event of each pause, resumption and change, and of its end", async () => {
   const types = ["run.paused", "run.resumed", "run.changed", "run.ended"];
   const account = await receiving(types);
-  const decision = await call(account, "1");
-  if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-  await decision.hold.settle(usd("0.75"), DONE);
+  await holdIn(await call(account, "1")).settle(usd("0.75"), DONE);
   await change(account, { isPaused: true });
   await change(account, { isPaused: true });
   await change(account, { isPaused: false });

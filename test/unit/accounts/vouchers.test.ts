@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type AdministrationDeps, grantFree } from "../../../src/accounts/administration.ts";
+import { grantFree } from "../../../src/accounts/administration.ts";
 import { issueVouchers, redeem, type VoucherOrder } from "../../../src/accounts/vouchers.ts";
 import { newVoucherCode } from "../../../src/core/access/voucher-codes.ts";
 import { voucherDigest } from "../../../src/core/access/voucher-digest.ts";
@@ -16,38 +16,28 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { random } from "../../support/random.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { DONE, hold, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
+import { voucherOrder } from "../../support/stores/vouchers.ts";
+import {
+  administrationOf,
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  pay,
+  usd,
+} from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const folder = sharedFolder("vouchers");
 const cli = await cliOf(world);
 
-const deps = (): AdministrationDeps => ({
-  accounts: world.store,
-  payments: world.payments,
-  actors: world.accounts,
-  now: Date.now,
-  onDelayed: () => {},
-});
+const deps = () => administrationOf(world);
 
 let batches = 0;
 
 async function codesOf(more: Partial<VoucherOrder> = {}): Promise<readonly string[]> {
   batches += 1;
-  const order = {
-    batch: `batch-${batches}`,
-    amount: usd("3"),
-    freeDays: null,
-    given: null,
-    count: 1,
-    usesMax: 1,
-    tiers: null,
-    oncePerPerson: false,
-    endsAt: null,
-    createdAt: new Date(),
-    ...more,
-  };
-  return await issueVouchers(deps(), order, async () => {});
+  return await issueVouchers(deps(), voucherOrder(`batch-${batches}`, more), async () => {});
 }
 
 async function codeOf(more: Partial<VoucherOrder> = {}): Promise<string> {

@@ -8,8 +8,16 @@ import { openProcess, tapScripts } from "../../support/product/actor-process.ts"
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { expectSound } from "../../support/stores/ledger-checks.ts";
-import { testRedisUrl } from "../../support/stores/services.ts";
-import { ask, DONE, openAccount, openWorld, usd, walletOf } from "../../support/stores/world.ts";
+import { holdsIn, verdictIn } from "../../support/stores/verdicts.ts";
+import {
+  accountIn,
+  ask,
+  DONE,
+  openAccount,
+  openWorld,
+  usd,
+  walletOf,
+} from "../../support/stores/world.ts";
 
 const PARALLEL = 500;
 const ROUNDS = Number(process.env.DRAIN_ROUNDS ?? 5);
@@ -34,7 +42,7 @@ async function wideAccount(): Promise<TestAccount> {
 }
 
 async function admitMany(accounts: AccountActors, account: TestAccount, calls: number) {
-  const actor = accounts.of(account.row.id, account.row.bucket);
+  const { actor } = accountIn(accounts, account);
   return await Promise.all(
     Array.from({ length: calls }, () => actor.admit(ask(account.keyId, BOUND))),
   );
@@ -47,22 +55,12 @@ async function expectDrained(account: TestAccount): Promise<void> {
 }
 
 async function settleAll(admissions: readonly Decision[]): Promise<void> {
-  await Promise.all(
-    admissions.map(async (one) => {
-      if (one.verdict === "admitted") await one.hold.settle(BOUND, DONE);
-    }),
-  );
+  await Promise.all(holdsIn(admissions).map((hold) => hold.settle(BOUND, DONE)));
 }
 
 test("two processes on connections of their own never spend the same cent", async () => {
-  await using one = openProcess({
-    redisUrl: await testRedisUrl(),
-    databaseUrl: world.databaseUrl,
-  });
-  await using other = openProcess({
-    redisUrl: await testRedisUrl(),
-    databaseUrl: world.databaseUrl,
-  });
+  await using one = openProcess(world);
+  await using other = openProcess(world);
   for (let round = 0; round < ROUNDS; round++) {
     const account = await wideAccount();
     const halves = await Promise.all([
@@ -70,10 +68,8 @@ test("two processes on connections of their own never spend the same cent", asyn
       admitMany(other.accounts, account, PARALLEL / 2),
     ]);
     const admissions = halves.flat();
-    expect(admissions.filter((call) => call.verdict === "admitted")).toHaveLength(PASS);
-    const refused = admissions.flatMap((call) =>
-      call.verdict === "refused" ? call.error.code : [],
-    );
+    expect(holdsIn(admissions)).toHaveLength(PASS);
+    const refused = admissions.map(verdictIn).filter((one) => one !== "admitted");
     expect(refused).toEqual(Array(PARALLEL - PASS).fill("insufficient_credits"));
     await expectDrained(account);
     await settleAll(admissions);
@@ -84,10 +80,7 @@ test("two processes on connections of their own never spend the same cent", asyn
 });
 
 test("two keys of an application account on two processes never spend the same cent", async () => {
-  await using other = openProcess({
-    redisUrl: await testRedisUrl(),
-    databaseUrl: world.databaseUrl,
-  });
+  await using other = openProcess(world);
   for (let round = 0; round < ROUNDS; round++) {
     const terms = { surface: "application", plan: "max", paid: "20" } as const;
     const account = await openAccount(world, terms);
@@ -101,9 +94,7 @@ test("two keys of an application account on two processes never spend the same c
       admitMany(world.accounts, account, PLAN_CALLS / 2),
       admitMany(other.accounts, { ...account, keyId: second.id }, PLAN_CALLS / 2),
     ]);
-    const verdicts = halves.flat().map((call) => {
-      return call.verdict === "refused" ? call.error.code : call.verdict;
-    });
+    const verdicts = halves.flat().map(verdictIn);
     expect(verdicts.filter((one) => one === "admitted")).toHaveLength(PLAN_PASS);
     const refused = verdicts.filter((one) => one !== "admitted");
     expect(refused).toEqual(Array(PLAN_CALLS - PLAN_PASS).fill("insufficient_credits"));
@@ -115,14 +106,11 @@ test("two keys of an application account on two processes never spend the same c
 });
 
 test("calls that end while others start pass as often as their real costs allow", async () => {
-  await using other = openProcess({
-    redisUrl: await testRedisUrl(),
-    databaseUrl: world.databaseUrl,
-  });
+  await using other = openProcess(world);
   const account = await wideAccount();
   let charged = 0n;
   const use = async (accounts: AccountActors) => {
-    const actor = accounts.of(account.row.id, account.row.bucket);
+    const { actor } = accountIn(accounts, account);
     for (let call = 0; call < 40; call++) {
       const admission = await actor.admit(ask(account.keyId, BOUND));
       if (admission.verdict !== "admitted") continue;
@@ -140,9 +128,9 @@ test("calls that end while others start pass as often as their real costs allow"
 });
 
 test("admissions that a reconnect sends again hold once each", async () => {
-  await using cut = openProcess({ redisUrl: await testRedisUrl(), databaseUrl: world.databaseUrl });
+  await using cut = openProcess(world);
   const account = await wideAccount();
-  await cut.accounts.of(account.row.id, account.row.bucket).state();
+  await walletOf(accountIn(cut.accounts, account));
   // The first answer arrives last: all requests in flight are sent again, in their order.
   const inFlight: (() => Promise<unknown>)[] = [];
   let resent: Promise<unknown[]> | null = null;
@@ -154,16 +142,16 @@ test("admissions that a reconnect sends again hold once each", async () => {
     return (await resent)[index];
   });
   const admissions = await admitMany(cut.accounts, account, PARALLEL);
-  expect(admissions.filter((call) => call.verdict === "admitted")).toHaveLength(PASS);
+  expect(holdsIn(admissions)).toHaveLength(PASS);
   await expectDrained(account);
 });
 
 /** A process of the operating system that waits for the signal to start. */
-async function spawnDrainer(account: TestAccount, redisUrl: string) {
+async function spawnDrainer(account: TestAccount) {
   const script = `${import.meta.dir}/drain-process.ts`;
   const { id, bucket } = account.row;
   const facts = [id, String(bucket), account.keyId, String(PARALLEL / 2), BOUND.toString()];
-  const child = Bun.spawn([process.execPath, script, redisUrl, world.databaseUrl, ...facts], {
+  const child = Bun.spawn([process.execPath, script, world.redisUrl, world.databaseUrl, ...facts], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
@@ -180,10 +168,9 @@ async function spawnDrainer(account: TestAccount, redisUrl: string) {
 }
 
 test("two processes of the operating system never spend the same cent", async () => {
-  const redisUrl = await testRedisUrl();
   for (let round = 0; round < ROUNDS; round++) {
     const account = await wideAccount();
-    const drains = await Promise.all([1, 2].map(() => spawnDrainer(account, redisUrl)));
+    const drains = await Promise.all([1, 2].map(() => spawnDrainer(account)));
     const admitted = await Promise.all(drains.map((go) => go()));
     expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(PASS);
     await expectDrained(account);

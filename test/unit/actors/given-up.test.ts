@@ -8,35 +8,30 @@ import { ReplyError } from "../../../actors/redis/resp-reader.ts";
 import type { Reply } from "../../../actors/redis/script-client.ts";
 import type { OpenScriptClient } from "../../../actors/scripts/script-runner.ts";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
-import type { Database } from "../../../src/store/servers/database.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type ActorProcess, openProcess, tapScripts } from "../../support/product/actor-process.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { expectSound, logOf } from "../../support/stores/ledger-checks.ts";
-import { testRedisUrl } from "../../support/stores/services.ts";
-import { ask, balances, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import { holdIn } from "../../support/stores/verdicts.ts";
+import {
+  accountIn,
+  ask,
+  balances,
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  usd,
+} from "../../support/stores/world.ts";
 
 const NONE = usd("0");
 const UNAVAILABLE = { code: "service_unavailable", retryAfterSeconds: 1 };
 
 const world = await shared(openWorld());
 
-async function second(
-  repository?: (database: Database) => WalletRepository,
-): Promise<ActorProcess> {
-  const redisUrl = await testRedisUrl();
-  return openProcess({
-    redisUrl,
-    databaseUrl: world.databaseUrl,
-    ...(repository && { repository }),
-  });
-}
-
-function of({ accounts }: ActorProcess, { row }: TestAccount) {
-  return accounts.of(row.id, row.bucket);
-}
+const of = ({ accounts }: ActorProcess, account: TestAccount) => accountIn(accounts, account).actor;
 
 /** An account that this process has served before. */
 async function served(other: ActorProcess): Promise<TestAccount> {
@@ -46,13 +41,11 @@ async function served(other: ActorProcess): Promise<TestAccount> {
 }
 
 async function serveOnce(other: ActorProcess, account: TestAccount): Promise<void> {
-  const admission = await of(other, account).admit(ask(account.keyId, usd("1")));
-  if (admission.verdict !== "admitted") throw new Error(admission.verdict);
-  await admission.hold.release(DONE);
+  await (await hold(accountIn(other.accounts, account), usd("1"))).release(DONE);
 }
 
 test("an admission whose answer was lost is released long before its lease ends", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const account = await served(other);
   let lost = 0;
   // The admission runs; its answer is lost, and so is the first try to release the hold.
@@ -76,7 +69,7 @@ test("an admission whose answer was lost is released long before its lease ends"
 });
 
 test("an admission that was never sent, or that Redis refused, needs no release", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const [unsent, refused, lost] = [await served(other), await served(other), await served(other)];
   let tries = 0;
   tapScripts(other.redis, async (send) => {
@@ -97,7 +90,7 @@ test("an admission that was never sent, or that Redis refused, needs no release"
 });
 
 test("an admission that never ran leaves nothing behind", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const account = await served(other);
   let tries = 0;
   tapScripts(other.redis, async (send) => {
@@ -114,12 +107,11 @@ test("an admission that never ran leaves nothing behind", async () => {
 });
 
 test("an admission that waited in vain for a prepared Redis needs no release", async () => {
-  const redisUrl = await testRedisUrl();
   const repository = new LostBook(world.database);
   let tries = 0;
   let isLost = false;
   const openScripts: OpenScriptClient = (connected) => {
-    const open = scriptsOfOneServer({ url: redisUrl, tls: undefined }, () => {});
+    const open = scriptsOfOneServer({ url: world.redisUrl, tls: undefined }, () => {});
     const client = open(connected);
     return {
       sendsTwice: client.sendsTwice,
@@ -135,13 +127,7 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
       },
     };
   };
-  const { databaseUrl } = world;
-  await using other = openProcess({
-    redisUrl,
-    databaseUrl,
-    openScripts,
-    repository: () => repository,
-  });
+  await using other = openProcess(world, { openScripts, repository: () => repository });
   const [first, second, lost] = [await served(other), await served(other), await served(other)];
   repository.lost = "recovery";
   await world.redis.function("FLUSH");
@@ -190,7 +176,7 @@ class LostBook extends WalletRepository {
 for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
   test(`a call that finds no answer to ${lost} can be tried again, and costs nothing`, async () => {
     const repository = new LostBook(world.database);
-    await using other = await second(() => repository);
+    await using other = openProcess(world, { repository: () => repository });
     const account = await openAccount(world, { paid: "10" });
     repository.lost = lost;
     if (lost === "recovery") await world.redis.function("FLUSH");
@@ -201,19 +187,16 @@ for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
     const owned = holdsKey(account.row.bucket, other.accounts.leases.owner);
     expect(await world.redis.exists(owned)).toBe(0);
     repository.lost = null;
-    const admission = await call();
-    expect(admission.verdict).toBe("admitted");
-    if (admission.verdict === "admitted") await admission.hold.release(DONE);
+    await holdIn(await call()).release(DONE);
     expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
     await expectSound(world, account);
   });
 }
 
 test("a settlement that Redis refuses only for being unprepared is sent again", async () => {
-  const redisUrl = await testRedisUrl();
   let unprepared = 0;
   const openScripts: OpenScriptClient = (connected) => {
-    const client = scriptsOfOneServer({ url: redisUrl, tls: undefined }, () => {})(connected);
+    const client = scriptsOfOneServer({ url: world.redisUrl, tls: undefined }, () => {})(connected);
     return {
       sendsTwice: client.sendsTwice,
       close: () => client.close?.(),
@@ -228,12 +211,11 @@ test("a settlement that Redis refuses only for being unprepared is sent again", 
       },
     };
   };
-  await using other = openProcess({ redisUrl, databaseUrl: world.databaseUrl, openScripts });
+  await using other = openProcess(world, { openScripts });
   const account = await served(other);
-  const admission = await of(other, account).admit(ask(account.keyId, usd("7")));
-  if (admission.verdict !== "admitted") throw new Error(admission.verdict);
+  const open = await hold(accountIn(other.accounts, account), usd("7"));
   unprepared = 4;
-  const settlement = await admission.hold.settle(usd("6"), DONE);
+  const settlement = await open.settle(usd("6"), DONE);
   expect(settlement).toMatchObject({ charged: usd("6") });
   await eventually("it is delivered", async () => other.accounts.openCalls === 0);
   expect(await balances(account)).toEqual({ paid: usd("9"), free: NONE, held: NONE });
@@ -241,7 +223,7 @@ test("a settlement that Redis refuses only for being unprepared is sent again", 
 });
 
 test("only a call that holds money has its lease renewed, however other calls ended", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const account = await served(other);
   let sent = 0;
   let isAway = false;
@@ -266,25 +248,22 @@ test("only a call that holds money has its lease renewed, however other calls en
   expect(await isRenewed()).toBe(false);
   const open = await admit("1");
   expect(await isRenewed()).toBe(true);
-  for (const admission of [queued, open]) {
-    if (admission.verdict !== "admitted") throw new Error(admission.verdict);
-    await admission.hold.release(DONE);
-  }
+  for (const decision of [queued, open]) await holdIn(decision).release(DONE);
   expect(await isRenewed()).toBe(false);
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
 });
 
 test("an unused actor is forgotten, one with an open call or in use is not", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const [idle, used, open] = [await served(other), await served(other), await served(other)];
   const before = [idle, used, open].map((account) => of(other, account));
-  const admission = await of(other, open).admit(ask(open.keyId, usd("2")));
+  const held = await hold(accountIn(other.accounts, open), usd("2"));
   for (let round = 0; round < 61; round += 1) {
     of(other, used);
     await other.accounts.renewLeases();
   }
   const after = [idle, used, open].map((account) => of(other, account));
   expect(after.map((actor, index) => actor === before[index])).toEqual([false, true, true]);
-  if (admission.verdict === "admitted") await admission.hold.release(DONE);
+  await held.release(DONE);
   expect((await balances(open)).held).toBe(NONE);
 });

@@ -8,7 +8,14 @@ import { LEASE_MS } from "../../../src/core/access/limits.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { hold, openAccountAlone, openWorld, usd, type World } from "../../support/stores/world.ts";
+import {
+  accountIn,
+  hold,
+  openAccountAlone,
+  openWorld,
+  usd,
+  type World,
+} from "../../support/stores/world.ts";
 
 const clock = new TestClock("2031-03-15T12:00:00.000Z");
 const world = await shared(openWorld(clock.options));
@@ -32,7 +39,7 @@ async function inspect(redis: RedisClient = world.redis): Promise<AccountInspect
 /** A hold of another process. */
 async function holdElsewhere(of: World = world): Promise<string> {
   const process = of.process();
-  const elsewhere = { ...account, actor: process.of(account.row.id, account.row.bucket) };
+  const elsewhere = accountIn(process, account);
   await hold(elsewhere, usd("2"));
   return process.leases.owner;
 }

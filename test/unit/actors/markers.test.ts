@@ -19,11 +19,13 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { found } from "../../support/stores/audit-lab.ts";
 import { expectSound } from "../../support/stores/ledger-checks.ts";
-import { verdictIn } from "../../support/stores/verdicts.ts";
+import { holdIn, holdsIn, messageIn, refusalIn, verdictIn } from "../../support/stores/verdicts.ts";
 import {
+  accountIn,
   ask,
   balances,
   DONE,
+  hold,
   openAccount,
   openAccountAlone,
   openWorld,
@@ -63,9 +65,7 @@ function admit(
 }
 
 async function held(account: TestAccount, keyed: Keyed = {}): Promise<Hold> {
-  const decision = await admit(account, keyed);
-  if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-  return decision.hold;
+  return holdIn(await admit(account, keyed));
 }
 
 async function again(account: TestAccount, keyed: Keyed = {}): Promise<string> {
@@ -106,7 +106,7 @@ async function expectPaid(account: TestAccount, left: string): Promise<void> {
 describe("a key", () => {
   test("is in progress while its call runs, and charged after that, in every process", async () => {
     const account = await openAccount(world, PAID);
-    const other = world.process().of(account.row.id, account.row.bucket);
+    const other = accountIn(world.process(), account).actor;
     const hold = await held(account);
     const running = await admit(account, {}, other);
     expect(running).toMatchObject({
@@ -116,8 +116,7 @@ describe("a key", () => {
     await hold.settle(usd("1"), DONE);
     const charged = await admit(account, {}, other);
     expect(charged).toMatchObject({ error: { code: "idempotency_already_charged" } });
-    const message = charged.verdict === "refused" ? charged.error.message : "";
-    expect(message).toContain(`/v1/receipts/${hold.id}`);
+    expect(messageIn(charged)).toContain(`/v1/receipts/${hold.id}`);
     expect(await again(account)).toBe("idempotency_already_charged");
     expect(await again(account, { body: "{ }" })).toBe("idempotency_key_mismatch");
     await expectPaid(account, "9");
@@ -154,16 +153,16 @@ describe("a key", () => {
 
   test("is taken by one of 100 calls of two processes", async () => {
     const account = await openAccount(world, { ...PAID, contract: "enterprise" });
-    const processes = [world.process(), world.process()].map((process) =>
-      process.of(account.row.id, account.row.bucket),
+    const processes = [world.process(), world.process()].map(
+      (process) => accountIn(process, account).actor,
     );
     const decisions = await Promise.all(
       Array.from({ length: 100 }, (_, n) => admit(account, {}, processes[n % 2])),
     );
-    const admitted = decisions.flatMap((one) => (one.verdict === "admitted" ? [one.hold] : []));
+    const admitted = holdsIn(decisions);
     expect(admitted).toHaveLength(1);
-    const refused = new Set(decisions.filter((one) => one.verdict !== "admitted").map(verdictIn));
-    expect([...refused]).toEqual(["idempotency_in_progress"]);
+    const refused = decisions.map(verdictIn).filter((one) => one !== "admitted");
+    expect([...new Set(refused)]).toEqual(["idempotency_in_progress"]);
     await admitted[0]?.settle(usd("1"), DONE);
     await expectPaid(account, "9");
   });
@@ -282,8 +281,7 @@ describe("after a loss of Redis", () => {
     await world.redis.flushall();
     const refused = await admit(account, { key: "charged" });
     expect(refused).toMatchObject({ error: { code: "idempotency_already_charged" } });
-    const message = refused.verdict === "refused" ? refused.error.message : "";
-    expect(message).toContain(charged.id);
+    expect(messageIn(refused)).toContain(charged.id);
     expect(await again(account, { key: "charged", body: "else" })).toBe("idempotency_key_mismatch");
     // The operator lost this charge with Redis (D-294), so the customer may be charged now.
     expect(await again(account, { key: "unflushed" })).toBe("admitted");
@@ -340,18 +338,13 @@ describe("the calls of one response", () => {
   const asked = async (account: TestAccount, partOf: WholeResponse, requestId?: string) => {
     const markers = markersOf(account, {});
     const facts = { markers, partOf, ...(requestId !== undefined && { requestId }) };
-    const decision = await account.actor.admit(ask(account.keyId, usd("2"), facts));
-    if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-    return decision.hold;
+    return await hold(account, usd("2"), facts);
   };
   const wholeOf = (untilMs = Date.now() + 600_000): WholeResponse => ({
     requestId: newId("request", random),
     untilMs,
   });
-  const messageOf = async (account: TestAccount) => {
-    const decision = await admit(account);
-    return decision.verdict === "refused" ? decision.error.message : decision.verdict;
-  };
+  const messageOf = async (account: TestAccount) => messageIn(await admit(account));
 
   test("share a key, which is in progress until the last one has ended", async () => {
     const account = await openAccount(world, PAID);
@@ -502,8 +495,7 @@ test("an account has a bounded number of keys a day; uncharged calls do not coun
   await world.redis.set(name, bytes ?? "");
   const refused = await admit(account, { key: "order-2" });
   expect(refused).toMatchObject({ error: { code: "too_many_idempotency_keys" } });
-  if (refused.verdict !== "refused") throw new Error(refused.verdict);
-  expect(refused.error.retryAfterSeconds).toBeGreaterThan(0);
+  expect(refusalIn(refused).error.retryAfterSeconds).toBeGreaterThan(0);
   const request = ask(account.keyId, usd("1"));
   expect((await account.actor.admit(request)).verdict).toBe("admitted");
 });

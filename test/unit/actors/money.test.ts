@@ -1,17 +1,17 @@
 // Runs the money suites on one Redis server.
 
 import { describe } from "bun:test";
+import { openWorld } from "../../support/stores/world.ts";
 import { accessSuite } from "./suites/access.ts";
 import { moneySuites } from "./suites/all.ts";
 import { hydrationSuite } from "./suites/hydration.ts";
 import { processSuite } from "./suites/processes.ts";
 import { randomWindowSuite } from "./suites/window.ts";
-import { SINGLE_SERVER } from "./suites/world-factory.ts";
 
 describe("on one server", () => {
-  moneySuites(SINGLE_SERVER.open);
-  accessSuite(SINGLE_SERVER);
-  processSuite(SINGLE_SERVER);
-  hydrationSuite(SINGLE_SERVER);
-  randomWindowSuite(SINGLE_SERVER.open);
+  moneySuites(openWorld);
+  accessSuite(openWorld);
+  processSuite(openWorld);
+  hydrationSuite(openWorld);
+  randomWindowSuite(openWorld);
 });

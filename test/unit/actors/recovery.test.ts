@@ -10,9 +10,8 @@ import { type ActorProcess, openProcess } from "../../support/product/actor-proc
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { expectSound } from "../../support/stores/ledger-checks.ts";
-import { testRedisUrl } from "../../support/stores/services.ts";
 import {
-  ask,
+  accountIn,
   balances,
   DONE,
   hold,
@@ -20,23 +19,13 @@ import {
   openAccount,
   openWorld,
   usd,
+  verdictOrError,
 } from "../../support/stores/world.ts";
 import { bucketRecordOf } from "./suites/redis-reads.ts";
 
 const NONE = usd("0");
 
 const world = await shared(openWorld());
-
-async function second(
-  repository?: (...of: ConstructorParameters<typeof WalletRepository>) => WalletRepository,
-) {
-  const redisUrl = await testRedisUrl();
-  return openProcess({
-    redisUrl,
-    databaseUrl: world.databaseUrl,
-    ...(repository && { repository }),
-  });
-}
 
 async function spend(account: TestAccount, amount: string): Promise<void> {
   await (await hold(account, usd(amount))).settle(usd(amount), DONE);
@@ -61,8 +50,8 @@ async function epochs(account: TestAccount): Promise<readonly number[]> {
 }
 
 test("spending after one process rebuilt a bucket outlasts the other's recovery", async () => {
-  await using first = await second();
-  await using other = await second();
+  await using first = openProcess(world);
+  await using other = openProcess(world);
   const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   await world.flush();
@@ -80,9 +69,8 @@ test("spending after one process rebuilt a bucket outlasts the other's recovery"
     recovering ??= other.accounts.scripts.prepare();
     await eventually("both recover", async () => isOtherThere || (await isAnyLockAwaited(world)));
   });
-  const actor = first.accounts.of(account.row.id, account.row.bucket);
   await first.accounts.scripts.prepare();
-  await spend({ ...account, actor }, "2");
+  await spend(accountIn(first.accounts, account), "2");
   spent.resolve();
   await recovering;
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("2"), held: NONE });
@@ -99,22 +87,18 @@ async function forgetChange({ actor }: TestAccount, change: () => Promise<unknow
   await world.redis.mset(wallet, before[0] ?? "", document, before[1] ?? "");
 }
 
-async function codeIn({ accounts }: Pick<ActorProcess, "accounts">, account: TestAccount) {
-  const actor = accounts.of(account.row.id, account.row.bucket);
-  const answer = await actor
-    .admit(ask(account.keyId, usd("1")))
-    .catch((error) => ({ verdict: "refused" as const, error }));
-  return answer.verdict === "refused" ? answer.error.code : answer.verdict;
+function codeIn({ accounts }: Pick<ActorProcess, "accounts">, account: TestAccount) {
+  return verdictOrError(accountIn(accounts, account), usd("1"));
 }
 
 test("a key that an older Redis took for valid is refused by the first call", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const account = await openAccount(world);
   await spend(account, "1");
   await forgetChange(account, () => world.store.revokeKey(account.keyId, new Date()));
   expect(await codeIn(other, account)).toBe("admitted");
   await world.redis.function("FLUSH");
-  await using third = await second();
+  await using third = openProcess(world);
   expect(await codeIn(third, account)).toBe("invalid_api_key");
   expect(await codeIn(other, account)).toBe("invalid_api_key");
   expect(await codeIn(world, account)).toBe("invalid_api_key");
@@ -129,12 +113,12 @@ test("if a bucket came back older, all access documents are given again, however
   await world.database.sql`UPDATE accounts SET changed_at = now() - interval '3 days'`;
   await world.redis.del(`{b${(account.row.bucket + 1) % 64}}:bucket`);
   await world.redis.function("FLUSH");
-  await using other = await second();
+  await using other = openProcess(world);
   expect(await codeIn(other, account)).toBe("account_inactive");
 });
 
 test("a bucket that two processes find contradicting is rebuilt once", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const account = await openAccount(world, { paid: "10" });
   const { bucket } = account.row;
   await spend(account, "1");
@@ -154,7 +138,7 @@ test("a recovery that dies before its commit is repeated with a higher epoch", a
       throw new Error("killed");
     }
   }
-  await using dying = await second((database) => new DyingBook(database));
+  await using dying = openProcess(world, { repository: (database) => new DyingBook(database) });
   const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   await world.flush();
@@ -172,7 +156,7 @@ test("a recovery that dies before its commit is repeated with a higher epoch", a
 });
 
 test("buckets that two processes rebuild all at once never wait in a circle", async () => {
-  await using other = await second();
+  await using other = openProcess(world);
   const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
   await world.flush();

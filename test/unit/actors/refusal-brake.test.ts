@@ -8,9 +8,10 @@ import { openProcess, TestClock, tapScripts } from "../../support/product/actor-
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { expectSound, logOf } from "../../support/stores/ledger-checks.ts";
-import { testRedisUrl } from "../../support/stores/services.ts";
+import { refusalIn } from "../../support/stores/verdicts.ts";
 import {
   ASKED,
+  accountIn,
   ask,
   openAccount,
   openAccountAlone,
@@ -76,10 +77,9 @@ test("the next minute starts a new count, and other keys are not affected", asyn
 test("429 carries the limit, nothing left, and a time to wait", async () => {
   await refused(100);
   const { actor, keyId } = account;
-  const admission = await actor.admit(ask(keyId, usd("0"), WITHOUT_TIER));
-  if (admission.verdict !== "refused") throw new Error(admission.verdict);
-  expect(admission.rate).toMatchObject({ limit: LIMIT, remaining: 0 });
-  expect(admission.error.retryAfterSeconds).toBeGreaterThan(0);
+  const { rate, error } = refusalIn(await actor.admit(ask(keyId, usd("0"), WITHOUT_TIER)));
+  expect(rate).toMatchObject({ limit: LIMIT, remaining: 0 });
+  expect(error.retryAfterSeconds).toBeGreaterThan(0);
 });
 
 test("every refusal is in the log: 100 rows at most, and one for the rest", async () => {
@@ -119,10 +119,8 @@ test("refusals that are reported after their minute's summary are in the log too
 });
 
 test("refusals counted without an answer are reported again, and count once", async () => {
-  const redisUrl = await testRedisUrl();
-  const { databaseUrl } = world;
-  await using other = openProcess({ ...clock.options, redisUrl, databaseUrl });
-  const actor = other.accounts.of(account.row.id, account.row.bucket);
+  await using other = openProcess(world, clock.options);
+  const { actor } = accountIn(other.accounts, account);
   for (let count = 0; count < 100; count += 1) {
     await actor.admit(ask(account.keyId, usd("0"), WITHOUT_TIER));
   }

@@ -4,11 +4,10 @@ import { PendingWork } from "../../../src/store/accounts/pending-work.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import {
-  ask,
-  DONE,
   keyDirectory,
   openWorld,
   usd,
+  verdictOrError,
   WORLD_PEPPER,
 } from "../../support/stores/world.ts";
 
@@ -24,14 +23,7 @@ async function verdictOf(account: string, keyId: string, more = {}): Promise<str
   const row = await world.store.find(account);
   if (row === null) throw new Error("The account is gone");
   const actor = world.accounts.of(row.id, row.bucket);
-  try {
-    const admission = await actor.admit(ask(keyId, usd("0.01"), more));
-    if (admission.verdict === "refused") return admission.error.code;
-    if (admission.verdict === "admitted") await admission.hold.release(DONE);
-    return admission.verdict;
-  } catch (error) {
-    return (error as { code: string }).code;
-  }
+  return await verdictOrError({ actor, keyId }, usd("0.01"), more);
 }
 
 describe("account", () => {

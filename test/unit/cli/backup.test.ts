@@ -8,7 +8,12 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { auditDeps } from "../../support/stores/audit-lab.ts";
-import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
+import {
+  openPaymentLab,
+  payer,
+  SECRET_KEY,
+  WEBHOOK_SECRET,
+} from "../../support/stores/payment-lab.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
 
@@ -40,16 +45,8 @@ async function paidOf(id: string): Promise<number> {
   return (await run("account", "show", id)).balance.paid_usd;
 }
 
-/** An account that has paid $20 by the provider. */
-async function payer(): Promise<TestAccount> {
-  const account = await lab.account();
-  await lab.pay(account, "20");
-  await lab.settle();
-  return account;
-}
-
 test("a restore goes back in time, loses no payment and names the rest", async () => {
-  const holder = await payer();
+  const holder = await payer(lab);
   await call(holder, "6");
   const folder = folderOf("whole");
   const made = await run("backup", folder);
@@ -112,7 +109,7 @@ test("a restore goes back in time, loses no payment and names the rest", async (
 });
 
 test("a restore into a new database gives no charges back", async () => {
-  const holder = await payer();
+  const holder = await payer(lab);
   await call(holder, "6");
   await run("backup", folderOf("moved"));
   await using created = await createTestDatabase();
@@ -174,7 +171,7 @@ describe("a restore changes nothing", () => {
   });
 
   test("from rows that Postgres refuses, halfway through", async () => {
-    const account = await payer();
+    const account = await payer(lab);
     const folder = folderOf("refused");
     await run("backup", folder);
     const rows = Buffer.from("not a row of payments\n");
@@ -206,7 +203,7 @@ test("of backups into one folder at the same time, only one is made", async () =
 });
 
 test("without a folder, a restore names the records that only Redis has", async () => {
-  const account = await payer();
+  const account = await payer(lab);
   await account.actor.state();
   const { sql } = lab.world.database;
   // As a Postgres restored to the time before the credit would have it.

@@ -6,7 +6,7 @@ import { lacksAllowance, parseDocument } from "../../../src/core/access/access.t
 import { usd } from "../../../src/core/money/money.ts";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
 import { shared } from "../../support/shared.ts";
-import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
+import { PASSWORD, PeopleLab, tokenOf, type Visitor, wrongCode } from "./people-lab.ts";
 
 const lab = await shared(PeopleLab.start());
 
@@ -164,13 +164,11 @@ test("other features of better-auth are not reachable", async () => {
 describe("guessing", () => {
   test("a code ends after a few tries, and the right one comes too late", async () => {
     const email = "guessed@example.com";
-    const sent = await lab.visitor().auth("/email-otp/send-verification-otp", { email });
-    const { code } = sent.body.development;
-    const wrong = code === "000000" ? "111111" : "000000";
+    const code = await lab.visitor().askForCode(email);
     for (let attempt = 0; attempt < 5; attempt++) {
-      await lab.visitor().auth("/sign-in/email-otp", { email, otp: wrong });
+      await lab.visitor().enterCode(email, wrongCode(code));
     }
-    const late = await lab.visitor().auth("/sign-in/email-otp", { email, otp: code });
+    const late = await lab.visitor().enterCode(email, code);
     expect(late.status).not.toBe(200);
   });
 

@@ -97,10 +97,9 @@ describe("a mailed code to sign in ends", () => {
   async function lateSignIn(email: string, change: (owner: Visitor) => Promise<unknown>) {
     const owner = await lab.person(email);
     const visitor = lab.visitor();
-    const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
+    const code = await visitor.askForCode(email);
     await change(owner);
-    const { code: otp } = sent.body.development;
-    return (await visitor.auth("/sign-in/email-otp", { email, otp })).status;
+    return (await visitor.enterCode(email, code)).status;
   }
 
   test("with a change of the password", async () => {

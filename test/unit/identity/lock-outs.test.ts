@@ -3,12 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
-import { PeopleLab, type Visitor } from "./people-lab.ts";
+import { PeopleLab, type Visitor, wrongCode } from "./people-lab.ts";
 
 const lab = await shared(PeopleLab.start());
-
-const enterCode = (visitor: Visitor, email: string, otp: string) =>
-  visitor.auth("/sign-in/email-otp", { email, otp });
 
 /** The proofs that strangers may guess, and the owner's way to sign in by each. */
 const GUESSES = {
@@ -17,10 +14,9 @@ const GUESSES = {
     enter: (visitor: Visitor, email: string) => visitor.signIn(email),
   },
   codes: {
-    guess: (visitor: Visitor, email: string) => enterCode(visitor, email, "000000"),
+    guess: (visitor: Visitor, email: string) => visitor.enterCode(email, "000000"),
     enter: async (visitor: Visitor, email: string) => {
-      const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
-      return await enterCode(visitor, email, sent.body.development.code);
+      return await visitor.enterCode(email, await visitor.askForCode(email));
     },
   },
 };
@@ -64,62 +60,54 @@ test.each([
 });
 
 describe("of the tries of a mailed code", () => {
-  /** Mails a code to a person, requested in this browser. */
-  async function codeFor(visitor: Visitor, email: string): Promise<string> {
-    const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
-    return sent.body.development.code;
-  }
-
-  const wrongFor = (code: string) => (code === "000000" ? "111111" : "000000");
-
   test("strangers use none of the tries of the browser that asked for the code", async () => {
     const email = "asked@example.com";
     const owner = lab.visitor();
-    const code = await codeFor(owner, email);
+    const code = await owner.askForCode(email);
     const stranger = lab.visitor();
-    for (let count = 0; count < 6; count += 1) await enterCode(stranger, email, wrongFor(code));
-    expect((await enterCode(owner, email, code)).status).toBe(200);
+    for (let count = 0; count < 6; count += 1) await stranger.enterCode(email, wrongCode(code));
+    expect((await owner.enterCode(email, code)).status).toBe(200);
   });
 
   test("strangers who asked for a later code use none of them either", async () => {
     const email = "asked-too@example.com";
     const owner = lab.visitor();
-    await codeFor(owner, email);
+    await owner.askForCode(email);
     const stranger = lab.visitor();
-    const code = await codeFor(stranger, email);
-    for (let count = 0; count < 6; count += 1) await enterCode(stranger, email, wrongFor(code));
-    expect((await enterCode(owner, email, code)).status).toBe(200);
+    const code = await stranger.askForCode(email);
+    for (let count = 0; count < 6; count += 1) await stranger.enterCode(email, wrongCode(code));
+    expect((await owner.enterCode(email, code)).status).toBe(200);
   });
 
   test("strangers use none of the tries of a browser that has signed in there", async () => {
     const email = "known@example.com";
     const known = await lab.person(email);
     await known.auth("/sign-out");
-    const code = await codeFor(lab.visitor(), email);
+    const code = await lab.visitor().askForCode(email);
     const stranger = lab.visitor();
-    for (let count = 0; count < 6; count += 1) await enterCode(stranger, email, wrongFor(code));
-    expect((await enterCode(known, email, code)).status).toBe(200);
+    for (let count = 0; count < 6; count += 1) await stranger.enterCode(email, wrongCode(code));
+    expect((await known.enterCode(email, code)).status).toBe(200);
   });
 
   test("strangers have five together, from any number of networks", async () => {
     const email = "shared@example.com";
     const owner = lab.visitor();
-    const code = await codeFor(owner, email);
+    const code = await owner.askForCode(email);
     for (let count = 0; count < 5; count += 1) {
-      await enterCode(lab.visitor(), email, wrongFor(code));
+      await lab.visitor().enterCode(email, wrongCode(code));
     }
-    const right = await enterCode(lab.visitor(), email, code);
+    const right = await lab.visitor().enterCode(email, code);
     expect([right.status, right.body.error.code]).toEqual([400, "otp_expired"]);
-    expect((await enterCode(owner, email, code)).status).toBe(200);
+    expect((await owner.enterCode(email, code)).status).toBe(200);
   });
 
   test("a browser has five for each code that it asked for", async () => {
     const email = "again@example.com";
     const owner = lab.visitor();
-    const first = await codeFor(owner, email);
-    for (let count = 0; count < 5; count += 1) await enterCode(owner, email, wrongFor(first));
-    const late = await enterCode(owner, email, first);
+    const first = await owner.askForCode(email);
+    for (let count = 0; count < 5; count += 1) await owner.enterCode(email, wrongCode(first));
+    const late = await owner.enterCode(email, first);
     expect([late.status, late.body.error.code]).toEqual([400, "otp_expired"]);
-    expect((await enterCode(owner, email, await codeFor(owner, email))).status).toBe(200);
+    expect((await owner.enterCode(email, await owner.askForCode(email))).status).toBe(200);
   });
 });

@@ -162,6 +162,18 @@ export class Visitor {
     return this.auth("/sign-in/email", { email, password });
   }
 
+  /** Asks for a code by mail. Returns the code, which the answer shows in development. */
+  async askForCode(email: string): Promise<string> {
+    const sent = await this.auth("/email-otp/send-verification-otp", { email });
+    if (sent.status !== 200) throw new Error(`${sent.status} ${sent.text}`);
+    return sent.body.development.code;
+  }
+
+  /** Signs in with a mailed code. */
+  enterCode(email: string, otp: string): Promise<Reply> {
+    return this.auth("/sign-in/email-otp", { email, otp });
+  }
+
   /** Turns on the second factor of the person who is signed in here. Returns its secret. */
   async turnOnSecondFactor(): Promise<string> {
     const { body } = await this.auth("/two-factor/enable", { password: PASSWORD });
@@ -200,6 +212,11 @@ export class Visitor {
     if (value === "" || /max-age=0/i.test(line)) this.cookies.delete(name);
     else this.cookies.set(name, value);
   }
+}
+
+/** A code of the same form that is not this one. */
+export function wrongCode(code: string): string {
+  return code === "000000" ? "111111" : "000000";
 }
 
 /** The token in the address of a page. */

@@ -38,17 +38,11 @@ async function idOf(email: string): Promise<string> {
   return (await lab.identity.store.findByEmail(email))?.id ?? "";
 }
 
-async function codeFor(email: string, visitor: Visitor): Promise<string> {
-  const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
-  return sent.body.development.code;
-}
-
 /** Each way to sign in without a second factor. Returns the answer of the last step. */
 const WAYS = {
   "a password": async (email, visitor) => await visitor.signIn(email),
   "a mailed code": async (email, visitor) => {
-    const otp = await codeFor(email, visitor);
-    return await visitor.auth("/sign-in/email-otp", { email, otp });
+    return await visitor.enterCode(email, await visitor.askForCode(email));
   },
   "a password that a mailed link has set": async (email, visitor) => {
     const asked = await visitor.auth("/request-password-reset", { email });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";
 import { totp, wrongCodes } from "../../support/fakes/totp.ts";
 import { shared } from "../../support/shared.ts";
-import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
+import { PASSWORD, PeopleLab, type Visitor, wrongCode } from "./people-lab.ts";
 
 const WRONG_CODES_OF_SIGN_IN = 5;
 const WRONG_CODES_OF_PERSON = 10;
@@ -97,13 +97,11 @@ describe("too many wrong codes", () => {
   test("of a mail end the code, and the answer says to request a new one", async () => {
     const email = "mailed@example.com";
     const visitor = lab.visitor();
-    const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
-    const { code } = sent.body.development;
-    const otp = code === "000000" ? "111111" : "000000";
+    const code = await visitor.askForCode(email);
     for (let count = 0; count < 5; count += 1) {
-      await visitor.auth("/sign-in/email-otp", { email, otp });
+      await visitor.enterCode(email, wrongCode(code));
     }
-    const late = await visitor.auth("/sign-in/email-otp", { email, otp: code });
+    const late = await visitor.enterCode(email, code);
     expect([late.status, late.body.error.code]).toEqual([400, "otp_expired"]);
     expect(late.body.error.message).toContain("Ask for another code");
   });

@@ -68,9 +68,7 @@ describe("once it is on, a code is due after", () => {
 
   test("a mailed code", async () => {
     const visitor = lab.visitor();
-    const sent = await visitor.auth("/email-otp/send-verification-otp", { email: EMAIL });
-    const { code } = sent.body.development;
-    const { body } = await visitor.auth("/sign-in/email-otp", { email: EMAIL, otp: code });
+    const { body } = await visitor.enterCode(EMAIL, await visitor.askForCode(EMAIL));
     expect(body.twoFactorRedirect).toBe(true);
     await mustEnterCode(visitor);
   });

@@ -13,16 +13,14 @@ import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { openPaymentLab } from "../../support/stores/payment-lab.ts";
+import { openPaymentLab, payer } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
 
 const lab = await shared(openPaymentLab());
 
 for (const tax of ["none", "-5", "1.5", "1e3", "9".repeat(40)]) {
   test(`a refund is booked though the tax of its payment reads '${tax}'`, async () => {
-    const account = await lab.account();
-    await lab.pay(account, "20");
-    await lab.settle();
+    const account = await payer(lab);
     const order = { amount: usd("10"), cardId: null };
     const { intent } = await chargeCard(lab.payments, account.row, order);
     await lab.settle();

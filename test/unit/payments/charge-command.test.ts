@@ -6,7 +6,12 @@ import { completePayments } from "../../../workers/payment-completer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
-import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
+import {
+  openPaymentLab,
+  payer,
+  SECRET_KEY,
+  WEBHOOK_SECRET,
+} from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
 
 const lost = { isOn: false };
@@ -26,9 +31,7 @@ function isCharge({ method, path }: ApiRequest): boolean {
 }
 
 test("the command names a charge that is still open, so that it is not ordered again", async () => {
-  const account = await lab.account();
-  await lab.pay(account, "20");
-  await lab.settle();
+  const account = await payer(lab);
   const env = {
     STRIPE_SECRET_KEY: SECRET_KEY,
     STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,

@@ -13,7 +13,7 @@ import { chargeCard } from "../../../src/payments/top-ups.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { openPaymentLab } from "../../support/stores/payment-lab.ts";
+import { openPaymentLab, payer } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
 
 /** The request that gets no answer, before or after the sandbox has done it. */
@@ -56,14 +56,6 @@ beforeEach(() => {
   lab.aheadMs = 0;
 });
 
-/** An account whose card was charged once on a page, without its holder from now on. */
-async function withCard(surface: "gateway" | "application" = "gateway"): Promise<TestAccount> {
-  const account = await lab.account({ surface });
-  await lab.pay(account, "20");
-  await lab.settle();
-  return account;
-}
-
 async function charge(account: TestAccount): Promise<TopUp> {
   const order = { amount: usd("10"), cardId: null };
   const { id } = await chargeCard(payments, account.row, order);
@@ -88,7 +80,7 @@ function invoices({ id }: TopUp) {
 }
 
 test("a charge that its holder orders has an invoice with its lines, fee and taxes", async () => {
-  const topUp = await charge(await withCard());
+  const topUp = await charge(await payer(lab));
   expect(await documentsOf(topUp)).toEqual([]);
   requests.length = 0;
   await issueDueInvoices(payments);
@@ -113,13 +105,13 @@ test("a charge that its holder orders has an invoice with its lines, fee and tax
 });
 
 test("automatic top-ups and plans have invoices, too", async () => {
-  const { id: accountId, bucket, row } = await withCard();
+  const { id: accountId, bucket, row } = await payer(lab);
   const terms = { amount: usd("10"), threshold: usd("5"), monthlyCap: usd("50"), cardId: null };
   await enableAuto(payments, row, terms);
   const refused = { bound: usd("25"), spendable: usd("20") };
   const deps = { ...payments, actors: lab.world.accounts };
   const auto = await topUpAutomatically(deps, { accountId, bucket, refused });
-  const holder = await withCard("application");
+  const holder = await payer(lab, { surface: "application" });
   const plan = (await orderPlan(payments, holder.row, { plan: "starter", cardId: null })).topUp;
   await issueDueInvoices(payments);
   if (auto === null || plan === null) throw new Error("Nothing was charged");
@@ -147,7 +139,7 @@ const BREAKS = STEPS.flatMap(([step, path]) =>
 );
 
 test.each(BREAKS)("an invoice is issued once if %s", async (_, broken, laterMs) => {
-  const topUp = await charge(await withCard());
+  const topUp = await charge(await payer(lab));
   failure = broken;
   await expect(issueDueInvoices(payments)).rejects.toThrow("did not answer");
   failure = null;
@@ -159,7 +151,7 @@ test.each(BREAKS)("an invoice is issued once if %s", async (_, broken, laterMs) 
 });
 
 test("two workers issue one invoice", async () => {
-  const topUp = await charge(await withCard());
+  const topUp = await charge(await payer(lab));
   await Promise.all([issueDueInvoices(payments), issueDueInvoices(payments)]);
   await issueDueInvoices(payments);
   expect(invoices(topUp)).toHaveLength(1);
@@ -167,7 +159,7 @@ test("two workers issue one invoice", async () => {
 });
 
 test("the events of an invoice change no balance, in any order", async () => {
-  const account = await withCard();
+  const account = await payer(lab);
   const topUp = await charge(account);
   await lab.settle();
   const before = await lab.credited(account);
@@ -181,7 +173,7 @@ test("the events of an invoice change no balance, in any order", async () => {
 });
 
 test("a refund has a credit note, also if it is made before the invoice", async () => {
-  const topUp = await charge(await withCard());
+  const topUp = await charge(await payer(lab));
   await refundTopUp(payments, topUp.id, { amount: usd("5"), reference: "part" });
   expect((await documentsOf(topUp)).map(({ kind }) => kind)).toEqual(["invoice", "credit_note"]);
   await issueDueInvoices(payments);
@@ -191,12 +183,12 @@ test("a refund has a credit note, also if it is made before the invoice", async 
 });
 
 test("an invoice that is refused holds up no other, and is tried again for 30 days", async () => {
-  const refused = await charge(await withCard());
+  const refused = await charge(await payer(lab));
   failure = { path: /^POST \/v1\/invoices$/, when: "before", status: 403 };
   await issueDueInvoices(payments);
   expect(await documentsOf(refused)).toEqual([]);
   failure = null;
-  const other = await charge(await withCard());
+  const other = await charge(await payer(lab));
   await issueDueInvoices(payments);
   expect(await documentsOf(other)).toHaveLength(1);
   expect(await documentsOf(refused)).toEqual([]);
@@ -204,7 +196,7 @@ test("an invoice that is refused holds up no other, and is tried again for 30 da
   await issueDueInvoices(payments);
   expect(await documentsOf(refused)).toHaveLength(1);
   lab.aheadMs = 0;
-  const never = await charge(await withCard());
+  const never = await charge(await payer(lab));
   failure = { path: /^POST \/v1\/invoices$/, when: "before", status: 403 };
   lab.aheadMs = 31 * DAY_MS;
   await issueDueInvoices(payments);
@@ -212,7 +204,7 @@ test("an invoice that is refused holds up no other, and is tried again for 30 da
 });
 
 test("a draft of another amount than was paid is never made final", async () => {
-  const topUp = await charge(await withCard());
+  const topUp = await charge(await payer(lab));
   failure = { path: /finalize$/, when: "before", status: 503 };
   await expect(issueDueInvoices(payments)).rejects.toThrow("did not answer");
   failure = null;
@@ -224,7 +216,7 @@ test("a draft of another amount than was paid is never made final", async () => 
 });
 
 test("an invoice that somebody has voided at the provider stays so", async () => {
-  const topUp = await charge(await withCard());
+  const topUp = await charge(await payer(lab));
   failure = { path: /attach_payment$/, when: "before", status: 503 };
   await expect(issueDueInvoices(payments)).rejects.toThrow("did not answer");
   failure = null;

@@ -17,9 +17,9 @@ import { completePayments } from "../../../workers/payment-completer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { CARDS } from "../../support/stores/payment-lab.ts";
+import { CARDS, payer } from "../../support/stores/payment-lab.ts";
 import { behave, openPlanLab } from "../../support/stores/plan-lab.ts";
-import { DONE, hold, usd } from "../../support/stores/world.ts";
+import { administrationOf, DONE, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -55,9 +55,7 @@ function lostAnswer(): Response {
 
 /** An account that paid $20 and is topped up by $10 below $5. */
 async function automatic(card: string = CARDS.ok): Promise<TestAccount> {
-  const account = await lab.account({ email: `${crypto.randomUUID()}@customer.example` });
-  await lab.pay(account, "20", card);
-  await lab.settle();
+  const account = await payer(lab, { email: `${crypto.randomUUID()}@customer.example` }, card);
   await enable(account);
   return account;
 }
@@ -94,10 +92,7 @@ async function cardOf({ row }: TestAccount) {
   return card;
 }
 
-function administration() {
-  const { store, payments, accounts: actors } = lab.world;
-  return { accounts: store, payments, actors, now: lab.payments.now, onDelayed: () => {} };
-}
+const administration = () => administrationOf(lab.world, lab.payments.now);
 
 /** The charges of an account's saved card, the first payment included. */
 function chargedCents({ row }: TestAccount): number {
@@ -304,9 +299,7 @@ test("a closed account's late payment is reported as money to refund, once", asy
 });
 
 test("a price that is paid too late for its plan is reported as money to refund", async () => {
-  const account = await lab.account({ surface: "application" });
-  await lab.pay(account, "20");
-  await lab.settle();
+  const account = await payer(lab, { surface: "application" });
   charging.how = "unanswered";
   const order = orderPlan(lab.payments, account.row, { plan: "pro", cardId: null });
   await expect(order).rejects.toThrow("did not answer");
@@ -321,9 +314,7 @@ test("a price that is paid too late for its plan is reported as money to refund"
 });
 
 test("a price that was never sent is not charged once its account is closed", async () => {
-  const account = await lab.account({ surface: "application" });
-  await lab.pay(account, "20");
-  await lab.settle();
+  const account = await payer(lab, { surface: "application" });
   charging.how = "away";
   const order = orderPlan(lab.payments, account.row, { plan: "pro", cardId: null });
   await expect(order).rejects.toThrow("did not answer");

@@ -10,7 +10,7 @@ import { openMailbox } from "../../support/fakes/mailbox.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
-import { usd } from "../../support/stores/world.ts";
+import { administrationOf, usd } from "../../support/stores/world.ts";
 
 let isAway = false;
 const isDetach = ({ path }: ApiRequest) => path.endsWith("/detach");
@@ -37,9 +37,7 @@ async function withAutomaticTopUp() {
 }
 
 async function close(id: string): Promise<void> {
-  const { store, payments, accounts: actors } = lab.world;
-  const deps = { accounts: store, payments, actors, now: lab.payments.now, onDelayed: () => {} };
-  await changeAccount(deps, id, { kind: "close" });
+  await changeAccount(administrationOf(lab.world, lab.payments.now), id, { kind: "close" });
 }
 
 async function work(): Promise<void> {

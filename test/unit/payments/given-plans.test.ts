@@ -23,7 +23,8 @@ import {
   stateOf,
   subscriber,
 } from "../../support/stores/plan-lab.ts";
-import { balances } from "../../support/stores/world.ts";
+import { voucherOrder } from "../../support/stores/vouchers.ts";
+import { administrationOf, balances } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -31,13 +32,7 @@ const lab = await shared(openPlanLab());
 const holders: TestAccount[] = [];
 afterEach(() => prove(lab, holders));
 
-const deps = () => ({
-  accounts: lab.world.store,
-  payments: lab.world.payments,
-  actors: lab.world.accounts,
-  now: lab.payments.now,
-  onDelayed: () => {},
-});
+const deps = () => administrationOf(lab.world, lab.payments.now);
 
 async function holder(): Promise<TestAccount> {
   const account = await subscriber(lab);
@@ -49,18 +44,12 @@ let batches = 0;
 
 async function codeOf(plan: PricedPlan, months = 1, usesMax = 1): Promise<string> {
   batches += 1;
-  const order = {
-    batch: `plan-${batches}`,
+  const order = voucherOrder(`plan-${batches}`, {
     amount: null,
-    freeDays: null,
     given: { plan, months },
-    count: 1,
     usesMax,
-    tiers: null,
-    oncePerPerson: false,
-    endsAt: null,
     createdAt: new Date(lab.payments.now()),
-  };
+  });
   const [code = ""] = await issueVouchers(deps(), order, async () => {});
   return code;
 }

@@ -11,8 +11,8 @@ import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { CARDS, CONSOLE, openPaymentLab } from "../../support/stores/payment-lab.ts";
-import { ask, DONE, usd } from "../../support/stores/world.ts";
+import { CARDS, CONSOLE, openPaymentLab, payer } from "../../support/stores/payment-lab.ts";
+import { DONE, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -75,10 +75,8 @@ async function automatic(card: string = CARDS.ok) {
 
 /** Spends below the threshold, and runs the decision about an automatic top-up. */
 async function cross(account: TestAccount): Promise<void> {
-  const { row, keyId, actor } = account;
-  const admission = await actor.admit(ask(keyId, usd("16"), { freeEligible: false }));
-  if (admission.verdict !== "admitted") throw new Error("The call was not admitted");
-  await admission.hold.settle(usd("16"), DONE);
+  const { row } = account;
+  await (await hold(account, usd("16"), { freeEligible: false })).settle(usd("16"), DONE);
   const deps: AutoDeps = { ...lab.payments, actors: lab.world.accounts };
   await topUpAutomatically(deps, { accountId: row.id, bucket: row.bucket, refused: null });
 }
@@ -107,9 +105,7 @@ test("a declined payment on the page sends no mail: its payer sees it there", as
 });
 
 test("an account without an address gets no mail", async () => {
-  const account = await lab.account();
-  await lab.pay(account, "20");
-  await lab.settle();
+  const account = await payer(lab);
   const [row] = await lab.world.database.sql`
     SELECT count(*)::int AS mails FROM outbox WHERE account = ${account.row.number}`;
   expect(row?.mails).toBe(0);

@@ -21,7 +21,7 @@ import {
   subscriber,
   work,
 } from "../../support/stores/plan-lab.ts";
-import { usd } from "../../support/stores/world.ts";
+import { administrationOf, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -56,15 +56,25 @@ async function orderUnanswered(account: TestAccount, plan: "pro" | "max"): Promi
   lost.isOn = false;
 }
 
+/** An account whose plan is being renewed: the answer to its second charge was lost. */
+async function renewing(): Promise<TestAccount> {
+  const account = await subscriber(lab);
+  await order(account, "starter");
+  await lab.settle();
+  lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now();
+  lost.isOn = true;
+  await renewPlans(lab.payments);
+  lost.isOn = false;
+  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "open" }]);
+  return account;
+}
+
 async function answered(): Promise<void> {
   lab.aheadMs += 61_000;
   await work(lab);
 }
 
-function administration() {
-  const { store, payments, accounts: actors } = lab.world;
-  return { accounts: store, payments, actors, now: lab.payments.now, onDelayed: () => {} };
-}
+const administration = () => administrationOf(lab.world, lab.payments.now);
 
 async function lastMail({ row }: TestAccount, about: string): Promise<string> {
   const mails = await mailbox.read(row.email ?? "");
@@ -119,14 +129,7 @@ test("a plan that ended with a refund stays ended when another charge of it is r
 });
 
 test("a renewal in progress does not undo the plan that an operator set", async () => {
-  const account = await subscriber(lab);
-  await order(account, "starter");
-  await lab.settle();
-  lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now();
-  lost.isOn = true;
-  await renewPlans(lab.payments);
-  lost.isOn = false;
-  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "open" }]);
+  const account = await renewing();
   await changeAccount(administration(), account.row.id, { kind: "plan", plan: "max" });
   await answered();
   expect(await stateOf(lab, account)).toMatchObject({
@@ -236,14 +239,7 @@ for (const [what, first, second] of [
 }
 
 test("a month that was refunded before its payment was read is not charged again", async () => {
-  const account = await subscriber(lab);
-  await order(account, "starter");
-  await lab.settle();
-  lab.aheadMs += (await paidUntil(lab, account)) - lab.payments.now();
-  lost.isOn = true;
-  await renewPlans(lab.payments);
-  lost.isOn = false;
-  expect(await chargesOf(lab, account)).toMatchObject([{}, { status: "open" }]);
+  const account = await renewing();
   const [intent] = lab.sandbox.actions.store.list("payment_intent");
   const refund = lab.sandbox.actions.refund(intent?.id ?? "", null);
   await answered();

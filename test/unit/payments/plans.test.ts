@@ -24,7 +24,7 @@ import {
   stateOf,
   subscriber,
 } from "../../support/stores/plan-lab.ts";
-import { balances, usd } from "../../support/stores/world.ts";
+import { administrationOf, balances, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -241,9 +241,7 @@ test("an order is refused without a price, an application account or an active o
 test("an operator's choice of a plan ends the monthly charges", async () => {
   const account = await holder();
   await buy(account, "pro");
-  const { store, payments, accounts: actors } = lab.world;
-  const administration = { accounts: store, payments, actors, now: lab.payments.now };
-  const deps = { ...administration, onDelayed: () => {} };
+  const deps = administrationOf(lab.world, lab.payments.now);
   await changeAccount(deps, account.row.id, { kind: "plan", plan: "max" });
   await pass(lab, (await paidUntil(lab, account)) + 5 * DAY_MS);
   expect(await stateOf(lab, account)).toMatchObject({
@@ -256,9 +254,7 @@ test("an operator's choice of a plan ends the monthly charges", async () => {
 test("an operator's choice of the very plan that is paid ends its charges too", async () => {
   const account = await holder();
   await buy(account, "pro");
-  const { store, payments, accounts: actors } = lab.world;
-  const administration = { accounts: store, payments, actors, now: lab.payments.now };
-  const deps = { ...administration, onDelayed: () => {} };
+  const deps = administrationOf(lab.world, lab.payments.now);
   await changeAccount(deps, account.row.id, { kind: "plan", plan: "pro" });
   const { subscription } = await stateOf(lab, account);
   await changeAccount(deps, account.row.id, { kind: "plan", plan: "pro" });

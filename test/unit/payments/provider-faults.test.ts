@@ -11,7 +11,7 @@ import { completePayments, reconcilePayments } from "../../../workers/payment-co
 import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { openPaymentLab } from "../../support/stores/payment-lab.ts";
+import { openPaymentLab, payer } from "../../support/stores/payment-lab.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
 
 /** The provider's treatment of a request; null: the usual answer. */
@@ -42,13 +42,6 @@ const losingAnswers: Mood = (request, answer) => {
   return new Response("gone", { status: 502 });
 };
 
-async function withCard(): Promise<TestAccount> {
-  const account = await lab.account();
-  await lab.pay(account, "20");
-  await lab.settle();
-  return account;
-}
-
 function charge({ row }: TestAccount): Promise<unknown> {
   return chargeCard(lab.payments, row, { amount: usd("10"), cardId: null }).catch(
     (error: unknown) => error,
@@ -68,7 +61,7 @@ for (const [name, mood] of [
   ["a charge without an answer", losingAnswers],
 ] as const) {
   test(`after ${name} the same attempt is made again: one charge, one credit`, async () => {
-    const account = await withCard();
+    const account = await payer(lab);
     moods.now = mood;
     expect(await charge(account)).toBeInstanceOf(ProviderAway);
     expect(await lab.credited(account)).toBe(usd("20"));
@@ -93,7 +86,7 @@ for (const [what, mood] of [
   ["a key of ours that is taken", refusing(400, "idempotency_error")],
 ] as const) {
   test(`a charge that failed by ${what} is reported as open, and logged`, async () => {
-    const account = await withCard();
+    const account = await payer(lab);
     const errors: unknown[] = [];
     const log = { ...silent, error: (about: object) => void errors.push(about) };
     const order = () =>
@@ -148,7 +141,7 @@ test("events wait while the provider is away, and are processed when it is back"
 test("ten minutes without a provider lose nothing and double nothing", async () => {
   // A payment in the future would give its account no tier.
   lab.aheadMs = 0;
-  const [byCard, byPage, automatic] = [await withCard(), await lab.account(), await withCard()];
+  const [byCard, byPage, automatic] = [await payer(lab), await lab.account(), await payer(lab)];
   await enableAuto(lab.payments, automatic.row, {
     amount: usd("10"),
     threshold: usd("10"),
@@ -273,7 +266,7 @@ const never = (): ApiAnswer => {
 };
 
 test("a charge that outlasts the client's patience is unanswered, and paid once", async () => {
-  const account = await withCard();
+  const account = await payer(lab);
   const asked = { charges: 0 };
   const hanging = Promise.withResolvers<void>();
   moods.now = async (request, answer) => {

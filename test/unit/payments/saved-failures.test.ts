@@ -13,6 +13,7 @@ import { refundTopUp } from "../../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
+import { payer } from "../../support/stores/payment-lab.ts";
 import { behave, openPlanLab, prove, subscriber, work } from "../../support/stores/plan-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
@@ -74,13 +75,6 @@ async function ill<T>(path: string, ask: () => Promise<T>, work = nothing): Prom
   return outcome;
 }
 
-async function paying(): Promise<TestAccount> {
-  const account = await lab.account();
-  await lab.pay(account, "20");
-  await lab.settle();
-  return account;
-}
-
 function charge({ row }: TestAccount) {
   return chargeCard(lab.payments, row, { amount: usd("10"), cardId: null });
 }
@@ -96,7 +90,7 @@ async function newest({ row }: TestAccount) {
 }
 
 async function automatic(): Promise<TestAccount> {
-  const account = await paying();
+  const account = await payer(lab);
   const terms = { amount: usd("10"), threshold: usd("5"), monthlyCap: usd("100"), cardId: null };
   await enableAuto(lab.payments, account.row, terms);
   const call = await hold(account, usd("16"), { freeEligible: false });
@@ -111,7 +105,7 @@ function topUp({ row }: TestAccount) {
 
 for (const [what, path] of Object.entries(PATHS)) {
   test(`a ${what} that broke off is given up after 15 minutes, by its one key`, async () => {
-    const account = await paying();
+    const account = await payer(lab);
     expect(await ill(path, () => charge(account))).toBeInstanceOf(ProviderAway);
     await later(10);
     expect(await newest(account)).toMatchObject({ status: "open" });
@@ -125,7 +119,7 @@ for (const [what, path] of Object.entries(PATHS)) {
 }
 
 test("a charge that broke off after it was made is credited at once", async () => {
-  const account = await paying();
+  const account = await payer(lab);
   expect(await ill(PATHS.charge, () => charge(account), everything)).toMatchObject({
     status: "succeeded",
   });
@@ -134,7 +128,7 @@ test("a charge that broke off after it was made is credited at once", async () =
 });
 
 test("a charge that is completed after it was given up is credited once", async () => {
-  const account = await paying();
+  const account = await payer(lab);
   await ill(PATHS.charge, () => charge(account));
   await later(16);
   expect(await newest(account)).toMatchObject({ status: "failed" });
@@ -207,7 +201,7 @@ test("a second attempt that breaks off by both keys is given up, and pauses noth
 });
 
 async function toRefund() {
-  const account = await paying();
+  const account = await payer(lab);
   const paid = await newest(account);
   if (paid === undefined) throw new Error("Nothing was paid");
   // The half of the payment, with its tax.
@@ -273,7 +267,7 @@ test("a plan can be canceled 15 minutes after the charge for it broke off", asyn
 });
 
 test("a page that broke off is made when it is ordered again", async () => {
-  const account = await paying();
+  const account = await payer(lab);
   const order = { amount: usd("20"), savesCard: false, request: "once" };
   const start = () => startCheckout(lab.payments, account.row, order);
   expect(await ill(PAGES, start)).toBeInstanceOf(ProviderAway);

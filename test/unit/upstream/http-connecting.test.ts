@@ -1,11 +1,11 @@
 // Tests requests that the HTTP client gives up while their server takes no connection.
 
-import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { rejection } from "../../support/api/rejection.ts";
 import { eventually } from "../../support/eventually.ts";
 import { newClient, upstreamInit } from "../../support/fakes/byte-server.ts";
+import { heapBytes } from "../../support/heap-bytes.ts";
 
 /** Listens with the shortest queue of connections that the kernel has, and prints its port. */
 const SHORT_QUEUE = `
@@ -35,12 +35,6 @@ async function startFullServer() {
       for (const socket of queued) socket.destroy();
     },
   };
-}
-
-function heapBytes(): number {
-  Bun.gc(true);
-  const { heapSize, extraMemorySize } = heapStats();
-  return heapSize + extraMemorySize;
 }
 
 test("a request that is given up while it connects keeps nothing of its body", async () => {

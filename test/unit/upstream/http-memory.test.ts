@@ -1,20 +1,14 @@
 // Tests which parts of a request the HTTP client keeps in memory while its server works on it.
 
-import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { exchange } from "../../../src/upstream/upstream-http.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ByteServer, newClient } from "../../support/fakes/byte-server.ts";
+import { heapBytes } from "../../support/heap-bytes.ts";
 
 const BODY_BYTES = 2_000_000;
 const REQUESTS = 16;
-
-function heapBytes(): number {
-  Bun.gc(true);
-  const { heapSize, extraMemorySize } = heapStats();
-  return heapSize + extraMemorySize;
-}
 
 test("a request that its server has received keeps nothing of its body", async () => {
   let received = 0;

@@ -12,7 +12,7 @@ import { TestClock } from "../../support/product/actor-process.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { endUserLab } from "../../support/stores/end-user-lab.ts";
-import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import { DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const { accounts, database } = world;
@@ -61,9 +61,7 @@ test("no run ends, and no count of an end user is forgotten, before its time", a
   await lab.set(mine, "month", "3");
   const run = { id: "nightly", step: null, max: usd("2"), seconds: 3_600 };
   const endUser = lab.named(mine, "ada");
-  const decision = await mine.actor.admit(ask(mine.keyId, usd("1"), { run, endUser }));
-  if (decision.verdict !== "admitted") throw new Error("The call was refused");
-  await decision.hold.settle(usd("1"), DONE);
+  await (await hold(mine, usd("1"), { run, endUser })).settle(usd("1"), DONE);
   await world.flush();
   await runAhead("ended-runs", "end-users");
   expect(await lab.kept(mine)).toBe(2);

@@ -135,17 +135,21 @@ test("unflushed entries are never trimmed, and a mere reader trims nothing", asy
   await expectBooked(account, 300);
 });
 
-test("a journal of the same ids and other content is void: the bucket is rebuilt", async () => {
-  const account = await nextAccount();
-  await spend(account, 3);
+/** A Redis that is two entries older is promoted, and keeps writing: the ids repeat cleanly. */
+async function loseTwo(account: LabAccount): Promise<void> {
   const { events } = bucketKeys(account.bucket);
   const before = await lab.redis.dumpBuffer(events);
   const [seq, paid] = [account.seq, account.paid];
   await spend(account, 2);
   await lab.flush();
-  // A Redis that is two entries older is promoted, and keeps writing: the ids repeat cleanly.
   await lab.redis.restore(events, 0, before, "REPLACE");
   [account.seq, account.paid] = [seq, paid];
+}
+
+test("a journal of the same ids and other content is void: the bucket is rebuilt", async () => {
+  const account = await nextAccount();
+  await spend(account, 3);
+  await loseTwo(account);
   for (let call = 0; call < 4; call++) await account.call(usd("0.5"));
   const forks: number[] = [];
   await lab.flush({ onFork: (forked) => forks.push(forked) });
@@ -160,13 +164,7 @@ test("a journal of the same ids and other content is void: the bucket is rebuilt
 test("a journal of the same ids and amounts is void when its calls are others", async () => {
   const account = await nextAccount();
   await spend(account, 3);
-  const { events } = bucketKeys(account.bucket);
-  const before = await lab.redis.dumpBuffer(events);
-  const [seq, paid] = [account.seq, account.paid];
-  await spend(account, 2);
-  await lab.flush();
-  await lab.redis.restore(events, 0, before, "REPLACE");
-  [account.seq, account.paid] = [seq, paid];
+  await loseTwo(account);
   await spend(account, 2);
   for (let refusal = 0; refusal < 3; refusal++) await account.refused();
   await spend(account, 2);

@@ -11,6 +11,7 @@ import type {
 import { protocolsOf } from "../../../../src/services/chat/protocols/protocols.ts";
 import type { OwnForm } from "../../../../src/services/chat/protocols/provider.ts";
 import { noGuide, PROMPT, providerAt, REQUEST, upstreamCall } from "../../api/chat-routes.ts";
+import { sharedServer } from "../../shared.ts";
 import { realClock } from "../fake-clock.ts";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { bedrockWire } from "./bedrock-wire.ts";
@@ -54,6 +55,12 @@ export function serviceAccountAt(tokenUri: string) {
     privateKeyId: "key-1",
     tokenUri,
   };
+}
+
+/** A service account whose tokens come from a server until the last test of the file has run. */
+export function sharedServiceAccount() {
+  const token = { access_token: "ya29.token", expires_in: 3_600 };
+  return serviceAccountAt(String(sharedServer(() => Response.json(token)).url));
 }
 
 /** A call to a server of this kind. */

@@ -5,26 +5,25 @@ import type { AccountActors } from "../../../../actors/account-actors.ts";
 import { openProcess, tapScripts } from "../../../support/product/actor-process.ts";
 import { createTestKey, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { ask, DONE, hold, openAccount, usd } from "../../../support/stores/world.ts";
-import type { StoreKind } from "./world-factory.ts";
+import {
+  accountIn,
+  DONE,
+  hold,
+  openAccount,
+  usd,
+  verdictOrError,
+} from "../../../support/stores/world.ts";
+import type { WorldFactory } from "./world-factory.ts";
 
-async function codeIn(accounts: AccountActors, account: TestAccount): Promise<string> {
-  const actor = accounts.of(account.row.id, account.row.bucket);
-  const answer = await actor
-    .admit(ask(account.keyId, usd("1")))
-    .catch((error) => ({ verdict: "refused" as const, error }));
-  if (answer.verdict === "admitted") await answer.hold.release(DONE);
-  return answer.verdict === "refused" ? answer.error.code : answer.verdict;
-}
+const codeIn = (accounts: AccountActors, account: TestAccount) =>
+  verdictOrError(accountIn(accounts, account), usd("1"));
 
-export const accessSuite = ({ open, redisUrl }: StoreKind): void =>
+export const accessSuite = (open: WorldFactory): void =>
   describe("access", () => {
     const world = suiteWorld(() => open());
-    const second = async () =>
-      openProcess({ redisUrl: await redisUrl(), databaseUrl: world.databaseUrl });
 
     test("a revoked key is refused by the next call of another process", async () => {
-      await using other = await second();
+      await using other = openProcess(world);
       const account = await openAccount(world);
       expect(await codeIn(other.accounts, account)).toBe("admitted");
       let scripts = 0;
@@ -42,7 +41,7 @@ export const accessSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a key made elsewhere is known at its first call", async () => {
-      await using other = await second();
+      await using other = openProcess(world);
       const account = await openAccount(world);
       expect(await codeIn(other.accounts, account)).toBe("admitted");
       const key = await createTestKey(world.store, account.row);
@@ -51,7 +50,7 @@ export const accessSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a suspended account is refused, keeps its keys, and is served when resumed", async () => {
-      await using other = await second();
+      await using other = openProcess(world);
       const account = await openAccount(world);
       const { store } = world;
       expect(await codeIn(other.accounts, account)).toBe("admitted");
@@ -65,7 +64,7 @@ export const accessSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a closed account has no keys any more", async () => {
-      await using other = await second();
+      await using other = openProcess(world);
       const account = await openAccount(world);
       expect(await codeIn(other.accounts, account)).toBe("admitted");
       await world.store.change(account.row, { state: "closed" }, new Date());
@@ -74,10 +73,10 @@ export const accessSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("an open call of a revoked key ends at the next renewal, others go on", async () => {
-      await using other = await second();
+      await using other = openProcess(world);
       const account = await openAccount(world);
       const key = await createTestKey(world.store, account.row);
-      const actor = other.accounts.of(account.row.id, account.row.bucket);
+      const { actor } = accountIn(other.accounts, account);
       const ending = await hold({ ...account, actor }, usd("1"));
       const going = await hold({ ...account, actor, keyId: key.id }, usd("1"));
       await world.store.revokeKey(account.keyId, new Date());

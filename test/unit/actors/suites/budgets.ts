@@ -14,8 +14,16 @@ import {
 } from "../../../support/stores/accounts.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { messageIn } from "../../../support/stores/verdicts.ts";
-import { ask, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
+import { holdsIn, messageIn } from "../../../support/stores/verdicts.ts";
+import {
+  accountIn,
+  ask,
+  DONE,
+  hold,
+  openAccount,
+  usd,
+  verdict,
+} from "../../../support/stores/world.ts";
 import { hasWallet } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -25,13 +33,7 @@ export const budgetSuite = (open: WorldFactory): void =>
     const world = suiteWorld(() => open(clock.options));
 
     /** An account of Build, which may have many calls open. */
-    const account = (more: AccountTerms) =>
-      openAccount(world, {
-        createdAt: clock.daysAgo(100),
-        paid: "500",
-        paidAt: clock.daysAgo(90),
-        ...more,
-      });
+    const account = (more: AccountTerms) => openAccount(world, { ...clock.aged, ...more });
 
     const set = async (
       mine: TestAccount,
@@ -61,15 +63,13 @@ export const budgetSuite = (open: WorldFactory): void =>
 
     test("200 parallel calls of two processes pass as often as a budget allows", async () => {
       const mine = await account({ budgets: { "5h": "3" }, contract: "enterprise" });
-      const actors = [mine.actor, world.process().of(mine.row.id, mine.row.bucket)];
+      const actors = [mine.actor, accountIn(world.process(), mine).actor];
       const answers = await Promise.all(
         Array.from({ length: 200 }, (_, index) =>
           actors[index % 2]?.admit(ask(mine.keyId, usd("0.25"))),
         ),
       );
-      const admitted = answers.flatMap((answer) =>
-        answer?.verdict === "admitted" ? [answer.hold] : [],
-      );
+      const admitted = holdsIn(answers);
       expect(admitted).toHaveLength(12);
       await Promise.all(admitted.map((call) => call.settle(usd("0.2"), DONE)));
       expect(await useOf(mine)).toMatchObject([{ spent: usd("2.4"), held: 0n, left: usd("0.6") }]);

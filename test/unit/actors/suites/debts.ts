@@ -9,6 +9,7 @@ import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { expectSound, ledgerOf, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import {
+  accountIn,
   DONE,
   hold,
   openAccount,
@@ -193,7 +194,7 @@ export const debtSuite = (open: WorldFactory): void =>
     test("an operation that several processes pass on is applied once", async () => {
       const mine = await account("1");
       await operate(world, mine, "restore", "2");
-      const other = world.process().of(mine.row.id, mine.row.bucket);
+      const other = accountIn(world.process(), mine).actor;
       await Promise.all([other, mine.actor, other].map((actor) => actor.applyOperations()));
       expect(await paidOf(mine)).toEqual({ paid: usd("3"), held: NONE, owed: NONE });
       await expectSound(world, mine);

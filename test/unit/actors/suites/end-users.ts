@@ -8,8 +8,8 @@ import { createTestKey } from "../../../support/stores/accounts.ts";
 import { ADA, BOB, endUserLab } from "../../../support/stores/end-user-lab.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { verdictIn } from "../../../support/stores/verdicts.ts";
-import { ask, DONE, usd, WORLD_PEPPER } from "../../../support/stores/world.ts";
+import { holdIn, holdsIn, messageIn, verdictIn } from "../../../support/stores/verdicts.ts";
+import { accountIn, ask, DONE, usd, WORLD_PEPPER } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 export const endUserSuite = (open: WorldFactory): void =>
@@ -41,15 +41,13 @@ export const endUserSuite = (open: WorldFactory): void =>
     test("200 parallel calls of two processes pass as often as the budget allows", async () => {
       const mine = await account({ contract: "enterprise" });
       await set(mine, "day", "3");
-      const actors = [mine.actor, world.process().of(mine.row.id, mine.row.bucket)];
+      const actors = [mine.actor, accountIn(world.process(), mine).actor];
       const answers = await Promise.all(
         Array.from({ length: 200 }, (_, index) =>
           actors[index % 2]?.admit(ask(mine.keyId, usd("0.25"), { endUser: named(mine, ADA) })),
         ),
       );
-      const admitted = answers.flatMap((answer) =>
-        answer?.verdict === "admitted" ? [answer.hold] : [],
-      );
+      const admitted = holdsIn(answers);
       expect(admitted).toHaveLength(12);
       await Promise.all(admitted.map((call) => call.settle(usd("0.2"), DONE)));
       const use = { spent: usd("2.4"), held: 0n, left: usd("0.6") };
@@ -154,7 +152,7 @@ export const endUserSuite = (open: WorldFactory): void =>
     test("a change holds from the next call on, in every process", async () => {
       const mine = await account();
       await set(mine, "day", "2");
-      const elsewhere = { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
+      const elsewhere = accountIn(world.process(), mine);
       await hold(elsewhere, "1");
       await set(mine, "day", "1");
       expect(await verdict(elsewhere, "0.1")).toBe("end_user_budget_exceeded");
@@ -169,8 +167,7 @@ export const endUserSuite = (open: WorldFactory): void =>
       const mine = await account();
       await set(mine, "month", "1");
       await (await hold(mine, "1")).settle(usd("0.75"), DONE);
-      const decision = await admit(mine, "0.3");
-      expect(decision.verdict === "refused" ? decision.error.message : "").toBe(
+      expect(messageIn(await admit(mine, "0.3"))).toBe(
         "The call may cost up to $0.3; the budget of the UTC month of the end user has $0.25 " +
           "left, and renews at 2031-04-01T00:00:00.000Z",
       );
@@ -223,9 +220,7 @@ export const endUserSuite = (open: WorldFactory): void =>
       const mine = await account();
       await set(mine, "day", "3");
       const asked = ask(mine.keyId, usd("2"), { endUser: named(mine, ADA), stream: true });
-      const decision = await mine.actor.admit(asked);
-      if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-      const lost = decision.hold;
+      const lost = holdIn(await mine.actor.admit(asked));
       lost.checkpoint(usd("0.5"));
       await world.accounts.leases.renew();
       clock.ms += 90_000;
@@ -244,7 +239,7 @@ export const endUserSuite = (open: WorldFactory): void =>
       await spend(mine, "2");
       const replaced = async (secrets: readonly [string, ...string[]], amount: string) => {
         // Another process, which knows nobody yet.
-        const actor = world.process().of(mine.row.id, mine.row.bucket);
+        const { actor } = accountIn(world.process(), mine);
         const endUser = named(mine, ADA, secrets);
         return verdictIn(await actor.admit(ask(mine.keyId, usd(amount), { endUser })));
       };
@@ -273,7 +268,7 @@ export const endUserSuite = (open: WorldFactory): void =>
       ] as const;
       const answers = await Promise.all(
         Array.from({ length: 40 }, (_, at) => {
-          const actor = world.process().of(mine.row.id, mine.row.bucket);
+          const { actor } = accountIn(world.process(), mine);
           const endUser = named(mine, ADA, orders[at % 2] ?? orders[0]);
           return actor.admit(ask(mine.keyId, usd("0.25"), { endUser }));
         }),

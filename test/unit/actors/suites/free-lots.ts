@@ -11,7 +11,15 @@ import { TestClock } from "../../../support/product/actor-process.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { expectSound, ledgerOf, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { balances, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
+import {
+  accountIn,
+  balances,
+  DONE,
+  hold,
+  openAccount,
+  usd,
+  verdict,
+} from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const NONE = usd("0");
@@ -296,7 +304,7 @@ export const freeLotSuite = (open: WorldFactory): void =>
     test("end once, while two processes end them, spend and add others", async () => {
       const mine = await account();
       await give(mine, "4", 10);
-      const other = { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
+      const other = accountIn(world.process(), mine);
       await other.actor.state();
       const calls = await Promise.all([hold(mine, usd("1")), hold(other, usd("1"))]);
       clock.ms += 10 * DAY_MS;

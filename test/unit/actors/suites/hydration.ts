@@ -12,7 +12,7 @@ import { Gate, openProcess } from "../../../support/product/actor-process.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import {
-  ask,
+  accountIn,
   balances,
   DONE,
   fewAtOnce,
@@ -20,10 +20,11 @@ import {
   nano,
   openAccount,
   usd,
+  verdictOrError,
   type World,
 } from "../../../support/stores/world.ts";
 import { bucketRecordOf, hasWallet } from "./redis-reads.ts";
-import type { StoreKind } from "./world-factory.ts";
+import type { WorldFactory } from "./world-factory.ts";
 
 /** A repository that returns a wallet only when the gate opens. */
 class SlowBook extends WalletRepository {
@@ -46,11 +47,9 @@ class SlowBook extends WalletRepository {
 }
 
 /** Another process with a slow ledger. */
-async function slowProcess(world: World, redisUrl: string) {
+function slowProcess(world: World) {
   const books: SlowBook[] = [];
-  const process = openProcess({
-    redisUrl,
-    databaseUrl: world.databaseUrl,
+  const process = openProcess(world, {
     repository: (database) => {
       const repository = new SlowBook(database);
       books.push(repository);
@@ -62,85 +61,78 @@ async function slowProcess(world: World, redisUrl: string) {
   return { ...process, repository };
 }
 
-function of(accounts: AccountActors, account: TestAccount) {
-  return accounts.of(account.row.id, account.row.bucket);
+/** Begins to build the wallet, up to the moment when it has been read. */
+async function buildSlowly(other: ReturnType<typeof slowProcess>, account: TestAccount) {
+  const gate = new Gate();
+  other.repository.gate = gate;
+  const building = accountIn(other.accounts, account).actor.hydrate();
+  await gate.reached;
+  return { gate, building };
 }
 
-async function verdictOf(accounts: AccountActors, account: TestAccount, amount = usd("1")) {
-  const admission = await of(accounts, account)
-    .admit(ask(account.keyId, amount))
-    .catch((error) => ({ verdict: "refused" as const, error }));
-  if (admission.verdict === "admitted") await admission.hold.release(DONE);
-  return admission.verdict === "refused" ? admission.error.code : admission.verdict;
-}
+const codeIn = (accounts: AccountActors, account: TestAccount) =>
+  verdictOrError(accountIn(accounts, account), usd("1"));
 
-export const hydrationSuite = ({ open, redisUrl }: StoreKind): void =>
+export const hydrationSuite = (open: WorldFactory): void =>
   describe("wallets that come and go", () => {
     const world = suiteWorld(() => open());
     beforeAll(async () => {
       await world.accounts.scripts.prepare();
     });
-    const second = async () => slowProcess(world, await redisUrl());
 
     test("a key revoked while another process builds the wallet is refused", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world);
-      const gate = new Gate();
-      other.repository.gate = gate;
-      const building = of(other.accounts, account).hydrate();
-      await gate.reached;
+      const { gate, building } = await buildSlowly(other, account);
       await world.store.revokeKey(account.keyId, new Date());
       await account.actor.configure();
       gate.open();
       await building;
-      expect(await verdictOf(other.accounts, account)).toBe("invalid_api_key");
-      expect(await verdictOf(world.accounts, account)).toBe("invalid_api_key");
+      expect(await codeIn(other.accounts, account)).toBe("invalid_api_key");
+      expect(await codeIn(world.accounts, account)).toBe("invalid_api_key");
     });
 
     test("a call beside an account's first is not refused for credit on its way", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world, { paid: "10" });
       const operationsAfter = other.repository.operationsAfter.bind(other.repository);
       const refused: string[] = [];
       // Another process calls at the moment when this one has read the operations.
       other.repository.operationsAfter = async (accountId, after) => {
         const operations = await operationsAfter(accountId, after);
-        refused.push(await verdictOf(world.accounts, account));
+        refused.push(await codeIn(world.accounts, account));
         return operations;
       };
-      expect(await verdictOf(other.accounts, account)).toBe("admitted");
+      expect(await codeIn(other.accounts, account)).toBe("admitted");
       expect(refused).not.toContain("insufficient_credits");
       expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: nano(0n) });
     });
 
     test("parallel calls without a wallet read it from Postgres once", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world, { paid: "10" });
       const verdicts = await fewAtOnce(Array.from({ length: 8 }), () =>
-        verdictOf(other.accounts, account),
+        codeIn(other.accounts, account),
       );
       expect(new Set(verdicts)).toEqual(new Set(["admitted"]));
       expect(other.repository.readings).toBe(1);
     });
 
     test("a failed reading fails the calls that shared it, and no later one", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world, { paid: "10" });
       const readWallet = other.repository.readWallet.bind(other.repository);
       other.repository.readWallet = () => Promise.reject(new Error("Postgres is away"));
-      const calls = [1, 2].map(() => verdictOf(other.accounts, account));
+      const calls = [1, 2].map(() => codeIn(other.accounts, account));
       expect(await Promise.all(calls)).toEqual(["service_unavailable", "service_unavailable"]);
       other.repository.readWallet = readWallet;
-      expect(await verdictOf(other.accounts, account)).toBe("admitted");
+      expect(await codeIn(other.accounts, account)).toBe("admitted");
     });
 
     test("a wallet that was read before an eviction is not built from that reading", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world, { paid: "10" });
-      const gate = new Gate();
-      other.repository.gate = gate;
-      const building = of(other.accounts, account).hydrate();
-      await gate.reached;
+      const { gate, building } = await buildSlowly(other, account);
       const open = await hold(account, usd("4"));
       await open.settle(usd("4"), DONE);
       await world.flush();
@@ -151,12 +143,9 @@ export const hydrationSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a wallet read before a rebuild of its bucket is not built after it", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world, { paid: "10" });
-      const gate = new Gate();
-      other.repository.gate = gate;
-      const building = of(other.accounts, account).hydrate();
-      await gate.reached;
+      const { gate, building } = await buildSlowly(other, account);
       const open = await hold(account, usd("15"));
       await open.settle(usd("15"), DONE);
       await world.flush();
@@ -180,17 +169,16 @@ export const hydrationSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("two processes that use, flush and evict one wallet invent no cent", async () => {
-      await using other = await second();
+      await using other = slowProcess(world);
       const account = await openAccount(world, { paid: "100", paidAt: new Date(0) });
       const spend = async (accounts: AccountActors) => {
-        const admission = await of(accounts, account).admit(ask(account.keyId, usd("0.01")));
-        if (admission.verdict !== "admitted") throw new Error(admission.verdict);
-        await admission.hold.settle(usd("0.01"), DONE);
+        const open = await hold(accountIn(accounts, account), usd("0.01"));
+        await open.settle(usd("0.01"), DONE);
       };
       for (let round = 0; round < 30; round++) {
         const evicting = async (accounts: AccountActors) => {
           await world.flush();
-          await of(accounts, account).evict(0);
+          await accountIn(accounts, account).actor.evict(0);
         };
         await Promise.all([
           spend(world.accounts),

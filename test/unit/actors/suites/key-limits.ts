@@ -7,8 +7,16 @@ import { TestClock } from "../../../support/product/actor-process.ts";
 import type { AccountTerms, TestAccount } from "../../../support/stores/accounts.ts";
 import { expectSound } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { messageIn } from "../../../support/stores/verdicts.ts";
-import { ask, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
+import { holdsIn, messageIn } from "../../../support/stores/verdicts.ts";
+import {
+  accountIn,
+  ask,
+  DONE,
+  hold,
+  openAccount,
+  usd,
+  verdict,
+} from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const ONE = usd("1");
@@ -18,13 +26,7 @@ export const keyLimitSuite = (open: WorldFactory): void =>
     const clock = new TestClock("2031-05-15T12:00:00.000Z");
     const world = suiteWorld(() => open(clock.options));
 
-    const account = (more: AccountTerms = {}) =>
-      openAccount(world, {
-        createdAt: clock.daysAgo(100),
-        paid: "500",
-        paidAt: clock.daysAgo(90),
-        ...more,
-      });
+    const account = (more: AccountTerms = {}) => openAccount(world, { ...clock.aged, ...more });
 
     /** As an administration does: Postgres first, then the document in Redis. */
     const change = async (mine: TestAccount, terms: KeyChange) => {
@@ -33,9 +35,7 @@ export const keyLimitSuite = (open: WorldFactory): void =>
       await mine.actor.configure();
     };
 
-    const elsewhere = (mine: TestAccount): TestAccount => {
-      return { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
-    };
+    const elsewhere = (mine: TestAccount) => accountIn(world.process(), mine);
 
     test("a disabled key is refused by the next call of every process, until enabled", async () => {
       const mine = await account();
@@ -104,9 +104,7 @@ export const keyLimitSuite = (open: WorldFactory): void =>
       await change(mine, { isDisabled: true });
       const after = await Promise.all(Array.from({ length: 100 }, (_, index) => call(index)));
       expect(new Set(after.map((one) => one?.verdict))).toEqual(new Set(["refused"]));
-      for (const one of await Promise.all(before)) {
-        if (one?.verdict === "admitted") await one.hold.settle(usd("0.01"), DONE);
-      }
+      for (const open of holdsIn(await Promise.all(before))) await open.settle(usd("0.01"), DONE);
       await expectSound(world, mine);
     });
 

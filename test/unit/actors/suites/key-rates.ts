@@ -14,7 +14,15 @@ import {
 } from "../../../support/stores/accounts.ts";
 import { expectSound } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { ask, DONE, hold, openAccount, usd, verdict } from "../../../support/stores/world.ts";
+import {
+  accountIn,
+  ask,
+  DONE,
+  hold,
+  openAccount,
+  usd,
+  verdict,
+} from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 const CENT = usd("0.01");
@@ -27,13 +35,7 @@ export const keyRateSuite = (open: WorldFactory): void =>
     const world = suiteWorld(() => open(clock.options));
 
     const account = (more: AccountTerms = {}) =>
-      openAccount(world, {
-        createdAt: clock.daysAgo(100),
-        paid: "500",
-        paidAt: clock.daysAgo(90),
-        contract: "enterprise",
-        ...more,
-      });
+      openAccount(world, { ...clock.aged, contract: "enterprise", ...more });
 
     const change = async (mine: TestAccount, rates: Partial<KeyRates>) => {
       await changeKey(world.database, { account: mine.row.number, keyId: mine.keyId, ...rates });
@@ -42,7 +44,7 @@ export const keyRateSuite = (open: WorldFactory): void =>
 
     /** The decisions on 200 parallel calls of two processes; those that pass are settled. */
     async function passing(mine: TestAccount, more: object): Promise<number> {
-      const actors = [mine.actor, world.process().of(mine.row.id, mine.row.bucket)];
+      const actors = [mine.actor, accountIn(world.process(), mine).actor];
       const calls = Array.from({ length: 200 }, (_, index) =>
         actors[index % 2]?.admit(ask(mine.keyId, CENT, more)),
       );
@@ -259,7 +261,7 @@ export const keyRateSuite = (open: WorldFactory): void =>
       const mine = await account({ requestsPerDay: 1, tokensPerMinute: 10 });
       const other = await createTestKey(world.store, mine.row, { requestsPerDay: 1 });
       await mine.actor.configure();
-      const elsewhere = { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
+      const elsewhere = accountIn(world.process(), mine);
       expect(await verdict(mine, CENT)).toBe(PASSED);
       expect(await verdict(elsewhere, CENT)).toBe(REFUSED);
       expect(await verdict({ ...mine, keyId: other.id }, CENT)).toBe(PASSED);

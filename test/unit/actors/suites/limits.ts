@@ -7,6 +7,7 @@ import { TestClock } from "../../../support/product/actor-process.ts";
 import { createTestKey, type TestAccount } from "../../../support/stores/accounts.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { holdIn, verdictIn } from "../../../support/stores/verdicts.ts";
 import { type Asked, ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
@@ -37,18 +38,12 @@ async function call(
   return await account.actor.admit(asked);
 }
 
-function verdictOf(admission: Decision): string {
-  return admission.verdict === "refused" ? admission.error.code : admission.verdict;
-}
-
 async function verdict(...asked: Parameters<typeof call>): Promise<string> {
-  return verdictOf(await call(...asked));
+  return verdictIn(await call(...asked));
 }
 
 async function admitted(...asked: Parameters<typeof call>): Promise<Hold> {
-  const admission = await call(...asked);
-  if (admission.verdict !== "admitted") throw new Error(`A call was ${verdictOf(admission)}`);
-  return admission.hold;
+  return holdIn(await call(...asked));
 }
 
 /** Counts how many of this number of parallel calls pass. */

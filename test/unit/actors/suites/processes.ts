@@ -22,6 +22,7 @@ import {
 import { expectSound, logOf } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import {
+  accountIn,
   ask,
   balances,
   DONE,
@@ -30,7 +31,7 @@ import {
   usd,
   walletOf,
 } from "../../../support/stores/world.ts";
-import type { StoreKind } from "./world-factory.ts";
+import type { WorldFactory } from "./world-factory.ts";
 
 const NONE = usd("0");
 /** A process compares its holds with Redis every minute: in every twelfth renewal. */
@@ -38,16 +39,11 @@ const ROUNDS_A_MINUTE = 12;
 /** More than the sweep reads at once. */
 const MANY = 450;
 
-export const processSuite = ({ open, redisUrl }: StoreKind): void =>
+export const processSuite = (open: WorldFactory): void =>
   describe("processes that come and go", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     const world = suiteWorld(() => open(clock.options));
-    const second = async (): Promise<ActorProcess> =>
-      openProcess({
-        ...clock.options,
-        redisUrl: await redisUrl(),
-        databaseUrl: world.databaseUrl,
-      });
+    const second = () => openProcess(world, clock.options);
     const account = (more: AccountTerms = {}) =>
       openAccount(world, {
         surface: "application",
@@ -57,17 +53,14 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
         paidAt: clock.daysAgo(0),
         ...more,
       });
-    const of = ({ accounts }: ActorProcess, mine: TestAccount): TestAccount => ({
-      ...mine,
-      actor: accounts.of(mine.row.id, mine.row.bucket),
-    });
+    const of = ({ accounts }: ActorProcess, mine: TestAccount) => accountIn(accounts, mine);
     const sweep = () =>
       sweepExpired({ scripts: world.accounts.scripts, scriptTime: () => clock.ms });
     const leaseOf = (mine: TestAccount, { accounts }: ActorProcess) =>
       world.redis.hget(bucketKeys(mine.row.bucket).leases, accounts.leases.owner);
 
     test("a paused process learns from its renewal which holds are gone", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const stream = await hold(of(other, mine), usd("4"), { stream: true });
       const plain = await hold(of(other, mine), usd("2"));
@@ -88,7 +81,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("the costs of all streams of a bucket are stored together when asked for", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const costs = [usd("1"), usd("2"), usd("3")];
       const streams = await Promise.all(
@@ -114,7 +107,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a process that serves asks the streams of each bucket for their costs", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await Promise.all(Array.from({ length: 12 }, () => account()));
       const streams = await Promise.all(
         mine.map((one) => hold(of(other, one), usd("4"), { stream: true })),
@@ -140,7 +133,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a count that comes after the settlement does not change it", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const stream = await hold(of(other, mine), usd("4"), { stream: true });
       const counted = Promise.withResolvers<NanoUsd>();
@@ -154,7 +147,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a stream that was swept ends although its process has a new lease already", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const swept = await hold(of(other, mine), usd("4"), { stream: true });
       clock.ms += LEASE_MS;
@@ -168,7 +161,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a lease begins with the first hold and goes only with the last one", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       expect(await leaseOf(mine, other)).toBeNull();
       const open1 = await hold(of(other, mine), usd("4"));
@@ -185,7 +178,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a hold has a lease even if Redis lost the lease that the process knew", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const open1 = await hold(of(other, mine), usd("1"));
       const { bucket, leases } = bucketKeys(mine.row.bucket);
@@ -197,7 +190,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("an admission renews a lease that is half over", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const began = clock.ms;
       const open1 = await hold(of(other, mine), usd("1"));
@@ -211,7 +204,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a forgotten process has a lease again, also after the clock went back", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       await (await hold(of(other, mine), usd("1"))).release(DONE);
       for (let round = 0; round < ROUNDS_A_MINUTE; round++) await other.accounts.renewLeases();
@@ -226,7 +219,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a process whose lease lives keeps every hold, however old it is", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const open1 = await hold(of(other, mine), usd("4"));
       for (let round = 0; round < 5; round++) {
@@ -239,7 +232,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("an admission that is sent again when its call has ended takes nothing", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const sent: (() => Promise<unknown>)[] = [];
       tapScripts(other.redis, (send) => {
@@ -264,7 +257,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     ] as const) {
       test(`an admission sent again after a rebuild is ${verdict} by the new wallet`, async () => {
         const taken = { amount: usd("-5"), reason: "taken meanwhile" };
-        await using other = await second();
+        await using other = second();
         const mine = await account();
         await (await hold(of(other, mine), usd("1"))).release(DONE);
         let isLost = true;
@@ -288,7 +281,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     }
 
     test("replies of settled calls are removed after some rounds, open holds stay", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const open1 = await hold(of(other, mine), usd("4"));
       const ended = await hold(of(other, mine), usd("1"));
@@ -307,7 +300,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a settlement whose reply is lost is logged once, even after its lease", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       let losesReply = false;
       tapScripts(other.redis, async (send) => {
@@ -330,7 +323,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a call whose settlement was given up pays its last checkpoint", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const stream = await hold(of(other, mine), usd("4"), { stream: true });
       stream.checkpoint(usd("3"));
@@ -343,7 +336,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("streams of a revoked key end at the first renewal after, others go on", async () => {
-      await using other = await second();
+      await using other = second();
       const [mine, neighbour] = [await account(), await account()];
       const key = await createTestKey(world.store, mine.row);
       await mine.actor.configure();
@@ -366,7 +359,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("the sweep resolves more holds of a dead process than one page has", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account({ surface: "gateway", contract: "enterprise" });
       await Promise.all(Array.from({ length: MANY }, () => hold(of(other, mine), usd("0.01"))));
       const { calls, streams } = await walletOf(mine);
@@ -380,7 +373,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a detached hold lives by its own deadline", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account();
       const open1 = await hold(of(other, mine), usd("4"), { isDetached: true });
       open1.detach();
@@ -423,7 +416,7 @@ export const processSuite = ({ open, redisUrl }: StoreKind): void =>
     });
 
     test("a hold of an older epoch gives back nothing that the wallet never gave up", async () => {
-      await using other = await second();
+      await using other = second();
       const mine = await account({ monthlyLimit: "5" });
       const before = await hold(of(other, mine), usd("4"), { stream: true });
       const abandoned = await hold(of(other, mine), usd("1"), { stream: true });

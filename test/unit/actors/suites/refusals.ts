@@ -6,6 +6,7 @@ import { ApiError, ERRORS, type ErrorCode } from "../../../../src/core/errors.ts
 import { changeKey } from "../../../../src/store/accounts/account-keys.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
+import { verdictIn } from "../../../support/stores/verdicts.ts";
 import {
   type Asked,
   ask,
@@ -108,8 +109,7 @@ async function refusalCodeFor(world: World, causes: readonly Cause[]): Promise<s
   await account.actor.configure();
   const call = { bound: usd("2"), ...allowed };
   try {
-    const answer = await probe(Object.assign(call, ...causes.map((cause) => cause.call)));
-    return answer.verdict === "refused" ? answer.error.code : answer.verdict;
+    return verdictIn(await probe(Object.assign(call, ...causes.map((cause) => cause.call))));
   } catch (error) {
     if (error instanceof ApiError) return error.code;
     throw error;

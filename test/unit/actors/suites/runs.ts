@@ -2,18 +2,15 @@
 // processes, pauses and a rebuild.
 
 import { describe, expect, test } from "bun:test";
-import { AccountActors } from "../../../../actors/account-actors.ts";
 import { parseBucket } from "../../../../actors/records/records.ts";
 import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
 import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/durations.ts";
 import { shouldRetry } from "../../../../src/core/errors.ts";
-import { newId } from "../../../../src/core/ids.ts";
 import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
 import { deleteOldRuns, forgetEndedRuns } from "../../../../workers/eviction.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
-import { random } from "../../../support/random.ts";
 import {
   type AccountTerms,
   createTestKey,
@@ -21,8 +18,14 @@ import {
 } from "../../../support/stores/accounts.ts";
 import { expectSound, sweepOne } from "../../../support/stores/ledger-checks.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { verdictIn } from "../../../support/stores/verdicts.ts";
-import { ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
+import {
+  holdIn,
+  holdsIn,
+  messageIn,
+  refusalIn,
+  verdictIn,
+} from "../../../support/stores/verdicts.ts";
+import { accountIn, ask, DONE, openAccount, usd } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
 export const runSuite = (open: WorldFactory): void =>
@@ -30,13 +33,7 @@ export const runSuite = (open: WorldFactory): void =>
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     const world = suiteWorld(() => open(clock.options));
 
-    const account = (more: AccountTerms = {}) =>
-      openAccount(world, {
-        createdAt: clock.daysAgo(100),
-        paid: "500",
-        paidAt: clock.daysAgo(90),
-        ...more,
-      });
+    const account = (more: AccountTerms = {}) => openAccount(world, { ...clock.aged, ...more });
     const deps = (): RunDeps => ({
       database: world.database,
       actors: world.accounts,
@@ -53,11 +50,7 @@ export const runSuite = (open: WorldFactory): void =>
     });
     const admit = (mine: TestAccount, amount: string, run = named("3")) =>
       mine.actor.admit(ask(mine.keyId, usd(amount), { run }));
-    const hold = async (mine: TestAccount, amount: string, run = named("3")) => {
-      const decision = await admit(mine, amount, run);
-      if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-      return decision.hold;
-    };
+    const hold = async (...asked: Parameters<typeof admit>) => holdIn(await admit(...asked));
     const verdict = async (...asked: Parameters<typeof admit>) => verdictIn(await admit(...asked));
     const change = (mine: TestAccount, wanted: RunChange, run = "nightly") =>
       changeOwnRun(deps(), mine.row, { run, change: wanted });
@@ -96,7 +89,7 @@ export const runSuite = (open: WorldFactory): void =>
       const mine = await account({ contract: "enterprise" });
       const other = await createTestKey(world.store, mine.row);
       await mine.actor.configure();
-      const actors = [mine.actor, world.process().of(mine.row.id, mine.row.bucket)];
+      const actors = [mine.actor, accountIn(world.process(), mine).actor];
       const keys = [mine.keyId, other.id];
       const answers = await Promise.all(
         Array.from({ length: 200 }, (_, index) =>
@@ -105,9 +98,7 @@ export const runSuite = (open: WorldFactory): void =>
           ),
         ),
       );
-      const admitted = answers.flatMap((answer) =>
-        answer?.verdict === "admitted" ? [answer.hold] : [],
-      );
+      const admitted = holdsIn(answers);
       expect(admitted).toHaveLength(12);
       await Promise.all(admitted.map((call) => call.settle(usd("0.2"), DONE)));
       expect(await readUse(mine)).toMatchObject({ spent: usd("2.4"), held: 0n, left: usd("0.6") });
@@ -162,8 +153,7 @@ export const runSuite = (open: WorldFactory): void =>
     test("a refusal names the rest of the run", async () => {
       const mine = await account();
       await (await hold(mine, "1")).settle(usd("0.75"), DONE);
-      const decision = await admit(mine, "2.5");
-      expect(decision.verdict === "refused" ? decision.error.message : "").toBe(
+      expect(messageIn(await admit(mine, "2.5"))).toBe(
         "The call may cost up to $2.5; the budget of the run nightly has $2.25 left, and does " +
           "not renew",
       );
@@ -171,7 +161,7 @@ export const runSuite = (open: WorldFactory): void =>
 
     test("a paused run refuses calls in every process; resumed, it takes them again", async () => {
       const mine = await account();
-      const elsewhere = { ...mine, actor: world.process().of(mine.row.id, mine.row.bucket) };
+      const elsewhere = accountIn(world.process(), mine);
       const under = await hold(mine, "1");
       await hold(elsewhere, "1");
       await change(mine, { isPaused: true });
@@ -214,8 +204,7 @@ export const runSuite = (open: WorldFactory): void =>
       await hold(mine, "1");
       const { row, keyId } = mine;
       const now = () => clock.ms + DAY_MS;
-      const processId = newId("process", random);
-      const actors = new AccountActors({ ...world.accounts.deps, now, processId });
+      const actors = world.process({ now });
       await actors.of(row.id, row.bucket).view(keyId);
       const asked = { run: "nightly", change: { seconds: 60 } };
       const { run } = await changeOwnRun({ ...deps(), actors }, row, asked);
@@ -243,9 +232,7 @@ export const runSuite = (open: WorldFactory): void =>
     test("a call whose process died counts in its run, also settled late", async () => {
       const mine = await account();
       const ref = ask(mine.keyId, usd("2"), { run: named("3"), stream: true });
-      const decision = await mine.actor.admit(ref);
-      if (decision.verdict !== "admitted") throw new Error(verdictIn(decision));
-      const lost = decision.hold;
+      const lost = holdIn(await mine.actor.admit(ref));
       lost.checkpoint(usd("0.5"));
       await world.accounts.leases.renew();
       clock.ms += 90_000;
@@ -352,7 +339,7 @@ export const runSuite = (open: WorldFactory): void =>
       );
       expect(quoted.refusal?.code).toBe("too_many_budgets");
       const decision = await admit(mine, "1", named("1", { id: "next" }));
-      expect(decision.verdict === "refused" && shouldRetry(decision.error)).toBe(false);
+      expect(shouldRetry(refusalIn(decision).error)).toBe(false);
       expect(verdictIn(decision)).toBe("too_many_budgets");
       expect(await verdict(mine, "1")).toBe("admitted");
       await world.database.sql`

@@ -11,7 +11,8 @@ import { ConsoleWorld } from "../../../support/api/console-world.ts";
 import { jsonOf, startCli } from "../../../support/product/run-cli.ts";
 import { random } from "../../../support/random.ts";
 import { shared } from "../../../support/shared.ts";
-import { openAccount, openWorld, usd } from "../../../support/stores/world.ts";
+import { voucherOrder } from "../../../support/stores/vouchers.ts";
+import { openAccount, openWorld } from "../../../support/stores/world.ts";
 
 const ATTEMPTS_MAX = 20;
 
@@ -20,25 +21,10 @@ let batches = 0;
 
 async function codesOf(
   count: number,
-  {
-    oncePerPerson = false,
-    freeDays = null,
-    given = null,
-  }: Partial<Pick<VoucherOrder, "oncePerPerson" | "freeDays" | "given">> = {},
+  more: Partial<VoucherOrder> = {},
 ): Promise<readonly string[]> {
   batches += 1;
-  const order = {
-    batch: `console-${batches}`,
-    amount: given === null ? usd("3") : null,
-    freeDays,
-    given,
-    count,
-    usesMax: 10,
-    tiers: null,
-    oncePerPerson,
-    endsAt: null,
-    createdAt: new Date(),
-  };
+  const order = voucherOrder(`console-${batches}`, { count, usesMax: 10, ...more });
   const { accounts } = world.api.parts.stores;
   return await issueVouchers({ accounts }, order, async () => {});
 }
@@ -100,7 +86,10 @@ test("free credit of a batch is for a person once, and shown with its end", asyn
 test("a plan of a batch is for a person once, and its page says when it ends", async () => {
   const terms = { surface: "application", free: "0" } as const;
   const [mine, other] = [await world.account(terms), await world.account(terms)];
-  const [one = "", two = ""] = await codesOf(2, { given: { plan: "pro", months: 3 } });
+  const [one = "", two = ""] = await codesOf(2, {
+    amount: null,
+    given: { plan: "pro", months: 3 },
+  });
   const { body } = await redeem(mine, one);
   expect(body).toMatchObject({ amount_usd: null, plan: "pro", is_repeated: false });
   const { body: shown } = await world.get<PlanReply>("viewer", `/accounts/${mine.id}/plan`);
@@ -143,18 +132,7 @@ test.each([
   async (_, freeDays) => {
     await using stores = await openWorld();
     const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(stores)));
-    const order = {
-      batch: "race",
-      amount: usd("3"),
-      freeDays,
-      given: null,
-      count: 1,
-      usesMax: 1,
-      tiers: null,
-      oncePerPerson: false,
-      endsAt: null,
-      createdAt: new Date(),
-    };
+    const order = voucherOrder("race", { freeDays });
     const [code = ""] = await issueVouchers({ accounts: stores.store }, order, async () => {});
     const processes = await Promise.all(
       accounts.map(({ row }) => startCli(stores, ["voucher", "redeem", row.id, code, "--json"])),

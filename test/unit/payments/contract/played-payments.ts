@@ -9,7 +9,12 @@ import { auditPayments } from "../../../../src/payments/provider-audit.ts";
 import { readTopUp } from "../../../../src/payments/read-top-up.ts";
 import { refundTopUp } from "../../../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../../../src/payments/top-ups.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../../../support/stores/payment-lab.ts";
+import {
+  CARDS,
+  openPaymentLab,
+  type PaymentLab,
+  payer,
+} from "../../../support/stores/payment-lab.ts";
 import { usd } from "../../../support/stores/world.ts";
 
 export interface Exchange {
@@ -75,9 +80,7 @@ async function play(lab: PaymentLab): Promise<void> {
 async function playCards(lab: PaymentLab): Promise<void> {
   const { payments } = lab;
   for (const card of [CARDS.ok, CARDS.laterDeclined, CARDS.laterAuthentication]) {
-    const account = await lab.account({ email: `${card}@customer.example` });
-    await lab.pay(account, "20", card);
-    await lab.settle();
+    const account = await payer(lab, { email: `${card}@customer.example` }, card);
     const charged = await chargeCard(payments, account.row, { amount: usd("10"), cardId: null });
     await issueDueInvoices(payments);
     const customer = await payments.cards.customer(account.row.number, payments.provider.name);

@@ -18,18 +18,17 @@ import { chatOver, idle, modelOf, providerAt, REQUEST } from "../../../support/a
 import { type FakeUpstream, startFakeUpstream } from "../../../support/fakes/fake-upstream.ts";
 import {
   type SdkKind,
-  serviceAccountAt,
+  sharedServiceAccount,
   WIRE_FORMS,
 } from "../../../support/fakes/wire/wire-forms.ts";
 import { startWireServer } from "../../../support/fakes/wire/wire-server.ts";
-import { shared, sharedServer } from "../../../support/shared.ts";
+import { shared } from "../../../support/shared.ts";
 
 const upstream: FakeUpstream = await shared(startFakeUpstream());
 const wire = await shared(startWireServer());
-const tokens = sharedServer(() => Response.json({ access_token: "ya29.token" }));
 const cloud = {
   region: "eu-west-1",
-  serviceAccount: serviceAccountAt(String(tokens.url)),
+  serviceAccount: sharedServiceAccount(),
   awsKeys: { accessKeyId: "id", secretAccessKey: "secret", sessionToken: null },
 };
 

@@ -24,15 +24,14 @@ import {
   callBy,
   callTo,
   exchangeOf,
-  serviceAccountAt,
+  sharedServiceAccount,
   type WireWay,
 } from "../../../support/fakes/wire/wire-forms.ts";
 import { startWireServer, type WireReply } from "../../../support/fakes/wire/wire-server.ts";
-import { shared, sharedServer } from "../../../support/shared.ts";
+import { shared } from "../../../support/shared.ts";
 
 const server = await shared(startWireServer());
-const tokens = sharedServer(() => Response.json({ access_token: "ya29.token" }));
-const cloud = { region: "eu-west-1", serviceAccount: serviceAccountAt(String(tokens.url)) };
+const cloud = { region: "eu-west-1", serviceAccount: sharedServiceAccount() };
 
 beforeEach(() => server.reset());
 

@@ -11,15 +11,14 @@ import {
   protocols,
   type SdkKind,
   sdkCall,
-  serviceAccountAt,
+  sharedServiceAccount,
   WIRE_FORMS,
 } from "../../../../support/fakes/wire/wire-forms.ts";
 import { startWireServer } from "../../../../support/fakes/wire/wire-server.ts";
-import { shared, sharedServer } from "../../../../support/shared.ts";
+import { shared } from "../../../../support/shared.ts";
 
 const server = await shared(startWireServer());
-const tokens = sharedServer(() => Response.json({ access_token: "ya29.token" }));
-const cloud = { region: "eu-west-1", serviceAccount: serviceAccountAt(String(tokens.url)) };
+const cloud = { region: "eu-west-1", serviceAccount: sharedServiceAccount() };
 const KINDS = Object.keys(WIRE_FORMS) as SdkKind[];
 const USAGE = { uncached: 1_500, cacheRead: 0, cacheWrite: 0, output: 9, reasoning: 0 };
 const ANSWER = { text: ["A potato."], end: "stop", usage: USAGE } as const;

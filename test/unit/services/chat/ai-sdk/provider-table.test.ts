@@ -24,16 +24,15 @@ import {
   callTo,
   exchangeOf,
   protocolOf,
-  serviceAccountAt,
+  sharedServiceAccount,
   type WireProvider,
   type WireWay,
 } from "../../../../support/fakes/wire/wire-forms.ts";
 import { startWireServer, type WireReply } from "../../../../support/fakes/wire/wire-server.ts";
-import { shared, sharedServer } from "../../../../support/shared.ts";
+import { shared } from "../../../../support/shared.ts";
 
 const server = await shared(startWireServer());
-const tokens = sharedServer(() => Response.json({ access_token: "ya29.token", expires_in: 3_600 }));
-const cloud = { region: "eu-west-1", serviceAccount: serviceAccountAt(String(tokens.url)) };
+const cloud = { region: "eu-west-1", serviceAccount: sharedServiceAccount() };
 
 const USAGE = { uncached: 20, cacheRead: 7, cacheWrite: 0, output: 9, reasoning: 0 };
 const THOUGHT = { text: "They ask for a fare.", seal: "c2VhbA==" };
@@ -147,6 +146,12 @@ async function usagesOf(kind: WireProvider, answer: WireAnswer) {
 /** Providers whose cache keeps entries for five minutes. */
 const SHORT_WRITES: ReadonlySet<WireProvider> = new Set(["anthropic", "amazon-bedrock"]);
 const WRITING = KINDS.filter((kind) => !ALL_FORMS[kind].unnamed.includes("cacheWrite"));
+const SEEING = KINDS.filter((kind) => PROVIDER_MEDIA[kind].kinds.includes("image"));
+
+test("providers that write a cache are known, and those that take images", () => {
+  expect(WRITING).toContain("anthropic");
+  expect(SEEING).toContain("anthropic");
+});
 
 test.each(WRITING)("%s: a cache write is a part with a price of its own", async (kind) => {
   const answer = { ...PLAIN, usage: { ...USAGE, cacheWrite: 40 } };
@@ -284,8 +289,6 @@ describe.each(Object.entries(ALL_WAYS))("%s", (_, way) => {
     }
   });
 });
-
-const SEEING = KINDS.filter((kind) => PROVIDER_MEDIA[kind].kinds.includes("image"));
 
 test.each(SEEING)("%s: an image is in each request as it came", async (kind) => {
   const image = readImage({ url: pngUrl(64, 32, 300), param: "p" });

@@ -1,0 +1,85 @@
+// The frame of tests that compare scripts with a model of one matter: a decision that differs from
+// the model's is a disagreement, and every fault that is put into the scripts must lead to one.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Decision, Hold } from "../../../actors/account.ts";
+import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
+import { ofCents, ZERO } from "../../../src/core/money/money.ts";
+import { verdictIn } from "../../support/stores/verdicts.ts";
+import { DONE } from "../../support/stores/world.ts";
+
+/** A fault in scripts: in the source of each, `good` is replaced by `bad`. */
+export interface Fault {
+  readonly good: string;
+  readonly bad: string;
+}
+
+/** A fault, and the promise that it breaks. */
+export interface Mutant extends Fault {
+  readonly breaks: string;
+}
+
+export class Disagreement extends Error {
+  override readonly name = "Disagreement";
+}
+
+/**
+ * Compares a decision with the verdict of the model.
+ * @throws Disagreement
+ */
+export function compare(decision: Decision, wanted: string): void {
+  const told = verdictIn(decision);
+  if (told !== wanted) throw new Disagreement(`The model says ${wanted}, Farebox ${told}`);
+}
+
+/** A call that both the model and Farebox have open. */
+export interface OpenCall {
+  readonly hold: Hold;
+  /** The model's call; its hold, or its charge once it has ended, in cents. */
+  readonly counted: { cents: number };
+}
+
+/** Ends a call at this number of quarters of its hold; at none, the hold is released. */
+export async function endAt({ hold, counted }: OpenCall, quarters: number): Promise<void> {
+  counted.cents = Math.floor((counted.cents * quarters) / 4);
+  if (quarters === 0) await hold.release(DONE);
+  else await hold.settle(counted.cents === 0 ? ZERO : ofCents(counted.cents), DONE);
+}
+
+/** A part of the run of a model: its commands, how many of them are in a list, and their seed. */
+export interface Lists<Command> {
+  readonly command: fc.Arbitrary<Command>;
+  readonly length: number;
+  readonly runs: number;
+  readonly seed: number;
+}
+
+/** Plays each list of commands of a seed. */
+export async function playLists<Command>(
+  { command, length, runs, seed }: Lists<Command>,
+  play: (commands: readonly Command[]) => Promise<void>,
+): Promise<void> {
+  const lists = fc.array(command, { minLength: length, maxLength: length });
+  for (const list of fc.sample(lists, { seed, numRuns: runs })) await play(list);
+}
+
+/** The scripts with one more fault. */
+export function libraryWith(library: ScriptLibrary, { good, bad }: Fault): ScriptLibrary {
+  const faulty = library.changed((lua) => lua.replace(good, () => bad));
+  if (faulty.name === library.name) throw new Error(`No script has '${good}' to be made faulty`);
+  return faulty;
+}
+
+/** A test for each fault: the comparison of the faulty scripts must end in a disagreement. */
+export function testMutants(
+  mutants: readonly Mutant[],
+  compareAll: (library: ScriptLibrary) => Promise<void>,
+): void {
+  for (const mutant of mutants) {
+    test(`a script that breaks this is caught: ${mutant.breaks}`, async () => {
+      const comparing = compareAll(libraryWith(SCRIPT_LIBRARY, mutant));
+      await expect(comparing).rejects.toBeInstanceOf(Disagreement);
+    });
+  }
+}
