@@ -398,6 +398,69 @@ describe("a server of chat completions", () => {
   });
 });
 
+describe("a tool that the provider would run", () => {
+  const SEARCH = { type: "web_search_20250305", name: "web_search", max_uses: 8 };
+  const CODE = { type: "code_execution_20250825", name: "code_execution" };
+  const FIND = { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" };
+  const LATER = { ...TOOL, defer_loading: true, allowed_callers: [CODE.type] };
+  const ignoredIn = async (response: Response) => {
+    expect(response.status).toBe(200);
+    const { svc } = (await response.json()) as { svc: { ignored?: readonly string[] } };
+    return svc.ignored ?? [];
+  };
+
+  test("is left out and named, in every form, and so are fields that need it", async () => {
+    const tools = [SEARCH, FIND, CODE, LATER, SEARCH];
+    const named = [SEARCH, FIND, CODE].map(({ type }) => `tools: ${type}`);
+    own.queue(ownWhole());
+    expect(await ignoredIn(await world.post(account, agentBody({ tools })))).toEqual(named);
+    expect(own.requests.at(-1)?.body.tools).toEqual([TOOL]);
+    chat.queue(chatWhole({ content: "42" }));
+    const body = agentBody({ model: "chat-test", tools });
+    const ignored = await ignoredIn(await world.post(account, body));
+    expect(ignored.filter((name) => name.startsWith("tools"))).toEqual(named);
+    expect(chat.requests.at(-1)?.body.tools).toHaveLength(1);
+  });
+
+  test("takes nothing else with it", async () => {
+    const later = { ...TOOL, defer_loading: true };
+    own.queue(ownWhole());
+    await world.post(account, agentBody({ tools: [SEARCH, later], tool_choice: { type: "any" } }));
+    expect(own.requests.at(-1)?.body).toMatchObject({
+      tools: [later],
+      tool_choice: { type: "any" },
+    });
+    own.queue(ownWhole());
+    await world.post(account, agentBody({ tools: [SEARCH], tool_choice: { type: "auto" } }));
+    const sent = own.requests.at(-1)?.body;
+    expect([sent?.tools, sent?.tool_choice]).toEqual([undefined, undefined]);
+  });
+
+  test("is refused where the choice forces it, for nothing", async () => {
+    const forced = [
+      { tools: [SEARCH, TOOL], tool_choice: { type: "tool", name: "web_search" } },
+      { tools: [SEARCH], tool_choice: { type: "any" } },
+    ];
+    for (const more of forced) {
+      const before = own.requests.length;
+      const response = await world.post(account, agentBody(more));
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain("tool_choice.");
+      expect(own.requests.length).toBe(before);
+    }
+  });
+
+  test("counts for nothing in a count of tokens", async () => {
+    const count = async (tools: readonly object[]) => {
+      const { model, messages } = agentBody();
+      const body = { model, messages, tools };
+      const response = await api.postTo("/v1/messages/count_tokens", account, body);
+      return ((await response.json()) as { input_tokens: number }).input_tokens;
+    };
+    expect(await count([SEARCH, TOOL])).toBe(await count([TOOL]));
+  });
+});
+
 test("a stream that breaks off is charged, and its last event names the cost", async () => {
   const payer = await api.account({ paid: "5" });
   const { body, ...stream } = chatStream([{ content: "I " }, { content: "look." }]);

@@ -16,6 +16,7 @@ import type { MessagesFields } from "./messages-body.ts";
 import { betasIn } from "./messages-fields.ts";
 import { MessagesFrames, messageJson } from "./messages-json.ts";
 import { ignoredFields, toMessagesRequest, withThinking } from "./messages-request.ts";
+import { leftOutTools } from "./messages-tools.ts";
 
 /** Builds the call of a body. */
 export function prepareMessages(
@@ -37,7 +38,7 @@ export function prepareMessages(
     stream: fields.stream ?? false,
     offered: catalogue.models,
     svcMembers,
-    ignored: [...ignoredFields(fields), ...betas.ignored],
+    ignored: [...ignoredFields(fields), ...leftOutTools(fields), ...betas.ignored],
   };
 }
 

@@ -132,7 +132,9 @@ const systemText = optional(
 
 const Tool = named("ClientTool", {
   type: optional(
-    text({ description: "`custom`, or a tool that Claude knows and the caller runs" }),
+    text({
+      description: "`custom`, or a tool that Claude knows; those of the provider are left out",
+    }),
   ),
   name: toolName,
   description: optional(text()),

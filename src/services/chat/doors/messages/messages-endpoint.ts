@@ -18,8 +18,9 @@ speaks this form gets the request as it was sent: blocks, their order, cache mar
 in \`anthropic-beta\`. For other models it is converted, and \`svc.ignored\` names what has no
 effect there. The query is not read. With \`stream\` each event has its name in an \`event:\` line,
 the first one has the tokens of the prompt, and the last one, \`message_stop\`, has \`svc\`. Images
-and PDFs go to models that take them; tools that the provider would run are refused by name.
-Charges, limits and what happens to a call whose caller leaves are those of chat completions.`;
+and PDFs go to models that take them. Tools that the provider would run are left out, and
+\`svc.ignored\` names them; a choice that forces one is refused. Charges, limits and what happens
+to a call whose caller leaves are those of chat completions.`;
 
 export const COUNT_DESCRIPTION = `Costs nothing, and counts as one request. The count is that of
 our tokenizer, and images and PDFs count by the rules of the model. A prompt of more than 256 KB is

@@ -2,9 +2,9 @@
 // forwarded, set, or refused. Parts that are not listed here are named to the caller.
 
 import type { Json } from "../../../../core/text/json.ts";
-import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { isAbsent } from "../../../../http/body/checks.ts";
 import { isSealed } from "../sealed-extra.ts";
-import type { AssistantBlock, MessageFields, MessagesFields, ToolFields } from "./messages-body.ts";
+import type { AssistantBlock, MessageFields, MessagesFields } from "./messages-body.ts";
 
 /**
  * The top-level fields. `set`: the protocol sends its own value (messages-form.ts). `refuse`: the
@@ -73,27 +73,6 @@ function hasUnsigned(message: MessageFields): boolean {
 function isUnsigned(block: AssistantBlock): boolean {
   if (block.type === "thinking") return isAbsent(block.signature) || block.signature === "";
   return block.type === "redacted_thinking" && isSealed(block.data);
-}
-
-/** Tools that Claude knows by their type, and that the caller runs. */
-const CLIENT_TOOLS = /^(?:bash|text_editor|computer|memory)_\d{8}$/;
-
-/** True for a tool with a schema of its own, which can be sent to every server. */
-export function hasOwnSchema({ type }: Pick<ToolFields, "type">): boolean {
-  return isAbsent(type) || type === "custom";
-}
-
-/** Throws for a tool that the provider would run itself, which has no price here. */
-export function checkTools(tools: readonly ToolFields[]): void {
-  tools.forEach(({ type, input_schema }, index) => {
-    if (isAbsent(type) || type === "custom") {
-      if (!isAbsent(input_schema)) return;
-      throw invalid(`tools[${index}].input_schema`, "must be an object");
-    }
-    if (CLIENT_TOOLS.test(type)) return;
-    const rule = "must be 'custom', or a tool that the caller runs: bash_…, text_editor_…, ";
-    throw invalid(`tools[${index}].type`, `${rule}computer_… or memory_…`);
-  });
 }
 
 /** The betas whose effects have a price here, by their names without the date. */

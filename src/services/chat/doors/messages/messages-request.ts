@@ -18,13 +18,16 @@ import {
   type ToolFields,
   type UserBlock,
 } from "./messages-body.ts";
-import { checkTools, forwardedBody, hasOwnSchema } from "./messages-fields.ts";
+import { forwardedBody } from "./messages-fields.ts";
 import { toChatMessages } from "./messages-prompt.ts";
+import { hasOwnSchema, isClientTool, withoutProviderTools } from "./messages-tools.ts";
 
 /** The conversation and the tools. Throws an `invalid_parameter` that names the field. */
 export function toCountedRequest(fields: CountFields): CountedRequest {
-  const { tools } = fields;
-  if (!isAbsent(tools)) checkTools(tools);
+  return countedRequest(withoutProviderTools(fields));
+}
+
+function countedRequest(fields: CountFields): CountedRequest {
   const messages = toChatMessages(fields);
   const media = mediaOf(messages);
   return {
@@ -36,8 +39,9 @@ export function toCountedRequest(fields: CountFields): CountedRequest {
 }
 
 /** The whole request. Throws an `invalid_parameter` that names the field. */
-export function toMessagesRequest(fields: MessagesFields, betas: readonly string[]): ChatRequest {
-  const counted = toCountedRequest(fields);
+export function toMessagesRequest(given: MessagesFields, betas: readonly string[]): ChatRequest {
+  const fields = withoutProviderTools(given);
+  const counted = countedRequest(fields);
   const user = fields.metadata?.user_id;
   const { max_tokens, temperature, top_p, stop_sequences: stops } = fields;
   const parameters = {
@@ -59,7 +63,7 @@ export function toMessagesRequest(fields: MessagesFields, betas: readonly string
       body: forwardedBody(fields),
       betas,
       lost: lostFields(fields),
-      only: onlyFields(fields),
+      only: onlyFields(given),
       hasLongWrites: hasLongWrites(fields),
     },
   };
@@ -130,7 +134,7 @@ export function ignoredFields(fields: MessagesFields): readonly string[] {
 }
 
 function onlyFields({ tools }: MessagesFields): readonly string[] {
-  const index = (tools ?? []).findIndex((tool) => !hasOwnSchema(tool));
+  const index = (tools ?? []).findIndex(isClientTool);
   return index < 0 ? [] : [`tools[${index}].type`];
 }
 
