@@ -101,6 +101,8 @@ function environmentOf(args) {
   const home = homeFolder();
   const runtime = readRuntime(home);
   const given = environment();
+  // A quote is asked of any service, by whoever has an API key of it.
+  if (args[0] === "quote") return given;
   const isSetup = args[0] === "setup";
   const REDIS_URL = given.REDIS_URL || runtime?.redis_url;
   const DATABASE_URL = given.DATABASE_URL || runtime?.database_url;

@@ -39,6 +39,7 @@ import { planCommands } from "./payments/plan-commands.ts";
 import { topUpCommands } from "./payments/top-up-commands.ts";
 import { voucherCommands } from "./payments/voucher-commands.ts";
 import { priceCommands } from "./prices/price-commands.ts";
+import { quoteCommands } from "./prices/quote-command.ts";
 import { reconcileCommands } from "./prices/reconcile-command.ts";
 import { readingCommands } from "./reading-commands.ts";
 import { receiptCommands } from "./receipt-commands.ts";
@@ -72,6 +73,7 @@ const COMMANDS: readonly (Command | CommandWithoutStores)[] = [
   ...usageCommands,
   ...reportCommands,
   ...priceCommands,
+  ...quoteCommands,
   ...receiptCommands,
   ...reconcileCommands,
   ...readingCommands,

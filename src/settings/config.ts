@@ -16,7 +16,13 @@ import { PAYMENT_VARIABLES } from "./payment-variables.ts";
 import { ALL_VARIABLES } from "./server-variables.ts";
 import { requireThisMachine, warningsOf } from "./this-machine.ts";
 import { type TraceConfig, traceConfigOf } from "./trace-variables.ts";
-import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
+import {
+  DATA_VARIABLES,
+  LAUNCHER_VARIABLES,
+  MAIL_VARIABLES,
+  SERVER_VARIABLES,
+  STORE_VARIABLES,
+} from "./variables.ts";
 
 /** The settings that every program of Farebox needs to reach the stores and the data files. */
 export interface StoreConfig {
@@ -213,6 +219,12 @@ export function loadQueueRedisUrl(env: Environment = process.env): string | null
 export function loadConsoleOrigin(env: Environment = process.env): string | null {
   const { CONSOLE_URL } = CONSOLE_VARIABLES;
   return readVariables({ CONSOLE_URL }, env).CONSOLE_URL?.origin ?? null;
+}
+
+/** Returns the API key of a command that asks a service as a caller does; null if it is not set. */
+export function loadCallerKey(env: Environment = process.env): string | null {
+  const { FAREBOX_API_KEY } = LAUNCHER_VARIABLES;
+  return readVariables({ FAREBOX_API_KEY }, env).FAREBOX_API_KEY;
 }
 
 function dataDirectoryOf({ FAREBOX_DATA }: Values<typeof DATA_VARIABLES>): string {

@@ -135,6 +135,14 @@ export const secretList: Kind<SecretList> = {
   },
 };
 
+/** An API key; its service decides whether the key is valid. */
+export const apiKey: Kind<string> = {
+  parse(text) {
+    if (/^[!-~]{1,200}$/.test(text)) return text;
+    throw new RangeError("must be an API key, such as svc_live_…");
+  },
+};
+
 export const webAddress: Kind<URL> = {
   parse(text) {
     const url = URL.parse(text);

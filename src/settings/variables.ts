@@ -9,6 +9,7 @@ import {
   addresses,
   amount,
   anyText,
+  apiKey,
   choice,
   dkimSelector,
   domain,
@@ -290,8 +291,13 @@ export const SERVER_VARIABLES = {
   },
 } as const satisfies Variables;
 
-/** The variables that only `npm start`, `npm test` and the CLI read, before Bun is installed. */
+/** The variables that only `npm start`, `npm test` and the CLI read. */
 export const LAUNCHER_VARIABLES = {
+  FAREBOX_API_KEY: {
+    kind: apiKey,
+    isSecret: true,
+    about: "the API key that [`farebox quote`](spending.md#ask-for-the-price) asks with",
+  },
   FAREBOX_HOME: {
     kind: anyText,
     default: ".farebox",
