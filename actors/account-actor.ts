@@ -334,13 +334,13 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "quote") {
-      const { code, spendable } = reply;
-      if (code === null) return { refusal: null, mayFit: false, rate, spendable };
+      const { code, spendable, tokensLeft } = reply;
+      if (code === null) return { refusal: null, mayFit: false, rate, spendable, tokensLeft };
       const refusedBy = moneyLimit({ ...reply, code }, budgets);
       const context = { tier, key: rates, access: refusal, isAsked: false, refusedBy };
       const error = refusalError({ ...reply, code }, terms, context);
       const mayFit = MONEY_REFUSALS.has(code) || isByTokens(reply);
-      return { refusal: error, mayFit, rate, spendable };
+      return { refusal: error, mayFit, rate, spendable, tokensLeft };
     }
     if (reply.verdict === "refused") {
       const { accountId, keys } = this;

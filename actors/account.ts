@@ -195,6 +195,8 @@ export interface QuotedDecision extends Funds {
   readonly refusal: ApiError | null;
   /** True if the refusal is about money (402) or tokens: a lower bound may pass. */
   readonly mayFit: boolean;
+  /** The tokens that the call could take by the limits of its key; null if the key has none. */
+  readonly tokensLeft: number | null;
   readonly rate: RateLimits;
 }
 

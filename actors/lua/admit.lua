@@ -32,8 +32,8 @@
 --         day (4) or else 0, place of the budget that refused it or 0, rest of the cap or budget,
 --         end of that budget's span or 0, and then the requests whose marker refused it } refused;
 --         no money was changed
---       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
---         nothing was counted, held or logged
+--       { 'quote', the same numbers, what is left of the limits of tokens or -1, error_code or '' }
+--         the decision that a call would get now: nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 
 local given, version, limit, bound, eligible, stream, stream_limit, call_limit, cap, budget,
@@ -113,8 +113,16 @@ end
 
 local left = spendable(w.paid + usable_free, cap_room, budget_room, least_room)
 if attempt == 6 then
+  local tokens_left = -1
+  for _, l in ipairs(limits or {}) do
+    if l.kind == 'tokens' or l.kind == 'tokens_day' then
+      local room = max(0, l.max - l.used)
+      tokens_left = tokens_left < 0 and room or min(tokens_left, room)
+    end
+  end
   return { 'quote', refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
-    .. limit_numbers(refused_by, over, budget_room, cap_room), code or '' }
+    .. limit_numbers(refused_by, over, budget_room, cap_room) .. pack('<d', tokens_left),
+    code or '' }
 end
 
 local for_money = IS_FOR_MONEY[code]

@@ -87,7 +87,14 @@ export type AdmitReply =
   | { readonly verdict: "late"; readonly nowMs: number }
   | { readonly verdict: "short"; readonly spendable: NanoUsd }
   | RefusedReply
-  | ({ readonly verdict: "quote"; readonly code: ErrorCode | null } & RefusalNumbers);
+  | QuoteReply;
+
+type QuoteReply = RefusalNumbers & {
+  readonly verdict: "quote";
+  readonly code: ErrorCode | null;
+  /** What is left of the limits of the key's tokens; null if it has none. */
+  readonly tokensLeft: number | null;
+};
 
 /** Limits by the numbers that the script gives them in a refusal. */
 const REFUSED_BY = [null, "calls", "tokens", "requests_day", "tokens_day"] as const;
@@ -238,7 +245,9 @@ function parseAdmit(raw: RawReply): AdmitReply {
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
   if (verdict === "quote") {
     const [, , code] = raw as readonly RawReply[];
-    return { verdict, code: codeOf(String(code)), ...refusalNumbers(numbers) };
+    const left = numbers[REFUSAL_NUMBERS] ?? -1;
+    const tokensLeft = left < 0 ? null : left;
+    return { verdict, code: codeOf(String(code)), tokensLeft, ...refusalNumbers(numbers) };
   }
   if (verdict === null || !isErrorCode(verdict)) {
     throw new Error(`The admit script answered '${verdict}'`);
@@ -249,7 +258,8 @@ function parseAdmit(raw: RawReply): AdmitReply {
 }
 
 /** The numbers of a refusal; a request id may follow. */
-const REFUSAL_BYTES = 80;
+const REFUSAL_NUMBERS = 10;
+const REFUSAL_BYTES = 8 * REFUSAL_NUMBERS;
 
 /** The refusal of a quoted call; null if the call would be admitted. */
 function codeOf(text: string): ErrorCode | null {

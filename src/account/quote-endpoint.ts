@@ -167,7 +167,7 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
     would_pass: decision.refusal === null,
     refusal: refusalJson(decision),
     spendable_usd: toJsonNumber(decision.spendable),
-    max_tokens_affordable: chat?.affordable ?? null,
+    max_tokens_affordable: chat?.outputMax ?? null,
     valid_until: new Date(now - (now % HOUR_MS) + HOUR_MS).toISOString(),
     svc: freeSvc(call),
   };
@@ -193,9 +193,9 @@ async function chatFigures(
   { averageReply }: Pick<QuoteDeps, "averageReply">,
   { account, first, quoted: { terms, decision }, now }: QuotedChat,
 ) {
-  const { models, bound, promptTokens } = { ...first.terms, ...terms };
+  const { models, bound } = { ...first.terms, ...terms };
   const [model] = models;
-  const longest = await first.likelyTokens();
+  const { longest, outputMax } = await first.quotedTokens(model, decision);
   const average = await averageReply({ account, model: model.id });
   const completionTokens = Math.min(average ?? longest.completionTokens, longest.completionTokens);
   const cost = min(first.likelyCost(model, { ...longest, completionTokens }, now), bound);
@@ -205,6 +205,6 @@ async function chatFigures(
       prompt_tokens: longest.promptTokens,
       completion_tokens: completionTokens,
     },
-    affordable: first.affordable(decision.spendable, { model, promptTokens }),
+    outputMax,
   };
 }

@@ -75,7 +75,10 @@ export const Quote = named("Quote", {
   ),
   spendable_usd: usdAmount("What the call could hold at most now"),
   max_tokens_affordable: nullable(
-    wholeCount("For a chat: the output limit that `spendable_usd` pays for after this prompt"),
+    wholeCount(
+      "For a chat: the highest output limit with which it would be admitted now, by money, the " +
+        "model, its context and the tokens of the key; 0 if none would",
+    ),
   ),
   valid_until: text({
     format: "date-time",

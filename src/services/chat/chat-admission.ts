@@ -2,11 +2,19 @@
 // Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
 // several models can serve the call, the hold covers the most expensive one.
 
-import type { CallTerms, CallView, Decision, Funds, Hold } from "../../../actors/account.ts";
+import type {
+  CallTerms,
+  CallView,
+  Decision,
+  Funds,
+  Hold,
+  QuotedDecision,
+} from "../../../actors/account.ts";
 import { spendableFor } from "../../calls/account.ts";
 import { Admission, admit } from "../../calls/admission.ts";
 import type { Call, CallDeps, QuoteListener } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
+import { MESSAGES } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
 import {
   affordableOutputTokens,
@@ -58,6 +66,8 @@ export interface ChatCall {
   readonly offered: ReadonlyMap<string, ModelEntry>;
   /** A bound of the tokens of the prompt's text, if it was counted already. */
   readonly textBound?: number;
+  /** The highest output limit that its door takes, if that is not the one of Messages. */
+  readonly maxTokensMax?: number;
   /** True if the caller's cap of the cost lowered the output limit. */
   readonly isCostCapped?: true;
   /** The patterns of the key that the service chose the models for. */
@@ -89,6 +99,14 @@ interface ChatTerms extends CallTerms {
   readonly models: Models;
   /** The bound of the tokens of the prompt. */
   readonly promptTokens: number;
+}
+
+/** The tokens of a quoted call. */
+interface QuotedTokens {
+  /** The prompt as counted, and the longest reply. */
+  readonly longest: TokenUsage;
+  /** 0 if no output limit would pass; null for a call that cannot set one. */
+  readonly outputMax: number | null;
 }
 
 /** A prompt of so many tokens for a model. */
@@ -135,17 +153,40 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     return exactCost(prices, usage, { served: servedAsAsked(this.#chat.request), atMs });
   }
 
-  /** The tokens that the call probably has: its prompt as counted, and the longest reply. */
-  async likelyTokens(): Promise<TokenUsage> {
-    const [model] = this.terms.models;
+  /** The tokens of the quoted call, if this model serves it. The prompt is counted once. */
+  async quotedTokens(model: ModelEntry, decision: QuotedDecision): Promise<QuotedTokens> {
     const { request } = this.#chat;
     const counted = await this.#estimate(model.contextTokens);
     const text = Math.min(counted ?? this.#textBound, this.#textBound);
-    return {
+    const longest = {
       promptTokens: text + mediaTokens(model, request.media),
       cachedTokens: 0,
       completionTokens: outputTokensMax(model, request),
     };
+    const length = counted === null ? this.#uncounted() : this.#tightLength(counted);
+    return { longest, outputMax: this.#outputMax(model, decision, length) };
+  }
+
+  /** The highest output limit with which this decision would be to admit the call (D-820). */
+  #outputMax(
+    model: ModelEntry,
+    { refusal, mayFit, spendable, tokensLeft }: QuotedDecision,
+    length: PromptLength,
+  ): number | null {
+    const { request, maxTokensMax = MESSAGES.maxTokensMax } = this.#chat;
+    if (request.own?.hasNoLimit === true) return null;
+    // The decision on a call above its cap is another one with a lower output limit.
+    if (refusal !== null && !mayFit && refusal.code !== "max_cost_exceeded") return 0;
+    const { maxCost } = this.call;
+    const available = maxCost === null ? spendable : min(spendable, maxCost);
+    const promptTokens = length.bound;
+    const longest = { ...request, maxTokens: maxTokensMax, hasDefaultLimit: true };
+    const outputMax = Math.min(
+      this.affordable(available, { model, promptTokens }),
+      outputTokensFor(model, longest, length),
+      (tokensLeft ?? Number.POSITIVE_INFINITY) - promptTokens,
+    );
+    return Math.max(0, outputMax);
   }
 
   /**

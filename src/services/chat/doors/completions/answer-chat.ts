@@ -66,7 +66,8 @@ export function prepareChat(
   const model = fields.model ?? AUTO_MODEL;
   const catalogue = context.deps.catalogue();
   const named = noteModel(context, catalogue, model);
-  const read = toChatRequest(fields, limitsOf(catalogue.chatLimits, named));
+  const limits = limitsOf(catalogue.chatLimits, named);
+  const read = toChatRequest(fields, limits);
   const request = withSession(read, context.request.headers, catalogue);
   const chosen = choose(context, request, { model, catalogue });
   const { svcMembers } = chosen;
@@ -74,7 +75,7 @@ export function prepareChat(
   const taking = modelsTaking(chosen.models, request.media);
   const room = { tokens: request.maxTokens, field: "max_tokens" };
   const models = modelsOfTier(modelsGiving(taking, request, room), request);
-  return toCompletionCall(fields, request, { models, svcMembers, catalogue });
+  return toCompletionCall(fields, request, { models, svcMembers, catalogue, limits });
 }
 
 /** The most bytes of a body, by the models that are configured now. */

@@ -16,7 +16,7 @@ import {
   modelNamed,
   servedUse,
 } from "../../models/catalogue.ts";
-import { checkMessageCount, DEFAULT_LIMITS } from "../../models/chat-limits.ts";
+import { type ChatLimits, checkMessageCount, DEFAULT_LIMITS } from "../../models/chat-limits.ts";
 import { MODELS_NAMED_MAX } from "../../money-messages.ts";
 import {
   acceptedRequest,
@@ -39,6 +39,12 @@ export interface CompletionCall extends ChatCall {
 
 /** The models of a call, and further members of `svc` in its reply. */
 export interface ChosenModels extends Pick<ChatCall, "models" | "svcMembers"> {}
+
+/** All that the call of a body depends on besides the body. */
+interface CompletionTerms extends ChosenModels {
+  readonly catalogue: ChatCatalogue;
+  readonly limits: ChatLimits;
+}
 
 /** Both surfaces have the same fields. */
 const unknownFields = unknownFieldsOf(ApplicationChatBody, [REASONING_FIELD]);
@@ -71,7 +77,7 @@ export function notTooMany(media: readonly MediaPart[]): readonly MediaPart[] {
 export function toCompletionCall(
   fields: ChatFields,
   request: ChatRequest,
-  { models, svcMembers, catalogue }: ChosenModels & { readonly catalogue: ChatCatalogue },
+  { models, svcMembers, catalogue, limits }: CompletionTerms,
 ): CompletionCall {
   const unknown = unknownFields(fields);
   // The unknown top-level fields may be parameters that some of the models accept.
@@ -80,6 +86,7 @@ export function toCompletionCall(
     models,
     request: acceptedRequest(models, request, extras),
     stream: fields.stream ?? false,
+    maxTokensMax: limits.maxTokensMax,
     offered: catalogue.models,
     hasUsageFrame: fields.stream_options?.include_usage ?? false,
     unknown,
