@@ -89,7 +89,7 @@ function idempotencyRefusal(
   const first = `${request}, the first request with this Idempotency-Key`;
   switch (code) {
     case "idempotency_key_mismatch":
-      return new ApiError(code, `${first}, had another path or body`);
+      return new ApiError(code, `${first}, had another path, body or header`);
     case "idempotency_in_progress":
       return new ApiError(code, `${first}, is still running`, { retryAfterSeconds: 1 });
     case "idempotency_already_charged": {

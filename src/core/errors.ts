@@ -204,8 +204,8 @@ export const ERRORS = {
     status: 422,
     type: "invalid_request_error",
     when:
-      "the `Idempotency-Key` came with another path or body in the last 24 hours (mail has " +
-      "`idempotency_key_reused`)",
+      "the `Idempotency-Key` came with another path, body, run, end user or cap in the last 24 " +
+      "hours (mail has `idempotency_key_reused`)",
   },
   idempotency_in_progress: {
     status: 409,

@@ -2,12 +2,16 @@
 
 import type { Call } from "../calls/call.ts";
 import { IDEMPOTENCY } from "../core/access/limits.ts";
+import type { RunRules } from "../core/access/runs.ts";
 import { markerOf } from "../core/journal/marker.ts";
 import { invalid } from "./body/checks.ts";
+import { END_USER_HEADER } from "./body/end-user.ts";
 import type { EndpointInfo, ParameterInfo } from "./endpoint-info.ts";
 import type { FrameDeps } from "./frame.ts";
 import type { KeyedRequest } from "./kept-answers.ts";
+import { MAX_COST_HEADER } from "./max-cost.ts";
 import { readKey } from "./read-key.ts";
+import { runHeaderOf } from "./run-header.ts";
 import { shortText } from "./schema.ts";
 
 export const IDEMPOTENCY_HEADER = "Idempotency-Key";
@@ -26,9 +30,9 @@ export const IDEMPOTENCY_PARAMETER: ParameterInfo = {
   required: false,
   description:
     `1 to ${IDEMPOTENCY.keyCharactersMax} printable ASCII characters. For 24 hours a call with ` +
-    "the same key, path and body is not charged again: it gets the kept answer of the first one, " +
-    "with `Idempotent-Replayed: true`, or is refused and told the receipt of the first one. A " +
-    "call that was not charged frees its key",
+    "the same key, path, body, run, end user and cap is not charged again: it gets the kept " +
+    "answer of the first one, with `Idempotent-Replayed: true`, or is refused and told the " +
+    "receipt of the first one. A call that was not charged frees its key",
   schema: IdempotencyKey,
 };
 
@@ -54,13 +58,24 @@ export function isRepeatable({
   return isBilled && !handlesRepeats;
 }
 
+/**
+ * The headers that are terms of a call, as its body is: its run, its end user and the cap of its
+ * cost. Empty without any of them, as the digests of most calls have always been (D-821).
+ */
+function termsIn(headers: Headers, rules: RunRules): string {
+  const run = runHeaderOf(headers, rules);
+  const [cap, endUser] = [headers.get(MAX_COST_HEADER), headers.get(END_USER_HEADER)];
+  if (run === null && cap === null && endUser === null) return "";
+  return ` ${JSON.stringify([run, cap, endUser])}`;
+}
+
 interface KnownRequest {
-  readonly deps: Pick<FrameDeps, "keyPeppers" | "surface">;
+  readonly deps: Pick<FrameDeps, "keyPeppers" | "surface" | "runRules">;
   readonly call: Call;
   readonly request: Request;
 }
 
-/** The request of a call with this idempotency key and body. */
+/** The request of a call with this idempotency key, body and headers. */
 export function keyedRequest(
   { deps, call, request }: KnownRequest,
   idempotencyKey: string,
@@ -68,7 +83,8 @@ export function keyedRequest(
 ): KeyedRequest {
   const { accountId } = call.identity;
   const { pathname, search } = new URL(request.url, "http://relative");
-  const target = `${request.method} ${pathname}${search}`;
+  const terms = termsIn(request.headers, deps.runRules());
+  const target = `${request.method} ${pathname}${search}${terms}`;
   const digest = new Bun.CryptoHasher("sha256").update(`${target}\n`).update(body).digest("hex");
   const markerBy = (secret: string) => markerOf(secret, { accountId, idempotencyKey, digest });
   const [current, ...earlier] = deps.keyPeppers;

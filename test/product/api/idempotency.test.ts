@@ -92,6 +92,34 @@ describe("a repeat", () => {
     expect(await spent()).toBe(COST);
   });
 
+  test.each([
+    ["x-svc-run", "nightly-7; max-usd=2.00", "nightly-8; max-usd=2.00"],
+    ["x-svc-run", "nightly-7; max-usd=2.00; step=plan", "nightly-7; max-usd=2.00; step=write"],
+    ["x-svc-max-cost-usd", "1", "0.5"],
+    ["x-svc-end-user", "customer-1", "customer-2"],
+  ])("with another %s is refused, whether the answer is kept or not", async (name, one, other) => {
+    const send = (value: string | null) => {
+      const more = value === null ? {} : { [name]: value };
+      const { headers } = keyed("order-1");
+      return api.post(account, chatBody(), { headers: { ...headers, ...more } });
+    };
+    const first = await (await send(one)).text();
+    for (const value of [other, null]) {
+      const refused = await send(value);
+      expect([refused.status, await codeOf(refused)]).toEqual([422, "idempotency_key_mismatch"]);
+    }
+    const repeat = await send(one);
+    expect([await repeat.text(), isReplay(repeat)]).toEqual([first, true]);
+    // A call of another key had none of the headers, and gets one.
+    const plain = keyed("order-2");
+    await (await api.post(account, chatBody(), plain)).text();
+    const named = { headers: { ...plain.headers, [name]: one } };
+    expect(await codeOf(await api.post(account, chatBody(), named))).toBe(
+      "idempotency_key_mismatch",
+    );
+    expect(await spent()).toBe(2n * COST);
+  });
+
   test("while the first request runs is told to come again", async () => {
     const gate = closedGate();
     const { reply } = api.chat;
