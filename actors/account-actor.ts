@@ -43,7 +43,7 @@ import {
   NO_MARKERS,
   ratesNow,
 } from "./account-limits.ts";
-import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
+import { type AccountUse, ownedBudgets, readTokensToday, readUse } from "./account-use.ts";
 import { type Viewer, viewOf } from "./account-view.ts";
 import { NamedBudgets, NOTHING_NAMED } from "./named-budgets.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
@@ -227,7 +227,12 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     const { document, named } = this.#accessIn(state);
     const budgets = await named.ofView({ call, document, nowMs: state.nowMs });
     const view = await this.#viewIn(state, { access: document, keyId });
-    return { ...view, named: await this.budgetUse(budgets) };
+    const { accountId: account, bucket } = this;
+    const isCounted = view.key.tokensPerDay !== null;
+    const tokensToday = isCounted
+      ? await readTokensToday(this.scripts.redis, state, { account, bucket, keyId })
+      : 0;
+    return { ...view, named: await this.budgetUse(budgets), tokensToday };
   }
 
   async #viewIn(state: ViewReply, viewer: Viewer): Promise<AccountView> {

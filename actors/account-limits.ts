@@ -3,7 +3,7 @@
 
 import type { AccessCall, AccessDocument, AccessKey } from "../src/core/access/access.ts";
 import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
-import { RATE_MAX, ratesAt, windowLimitOf } from "../src/core/access/key-limits.ts";
+import { type KeyRates, RATE_MAX, ratesAt, windowLimitOf } from "../src/core/access/key-limits.ts";
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { isBegun } from "../src/core/access/runs.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
@@ -37,6 +37,20 @@ export function markersOfCall(asking: Asking, refusal: object | null): readonly 
   return isRefused ? NO_MARKERS : markersOf(asking);
 }
 
+/** The rates of a key that have counts of their own, beside its window of requests. */
+export type CountedRate = Exclude<keyof KeyRates, "requestsPerMinute">;
+
+const RATE_NAMES: Readonly<Record<CountedRate, string>> = {
+  requestsPerDay: PLAN_REQUESTS,
+  tokensPerMinute: "tokens",
+  tokensPerDay: "tokens_day",
+};
+
+/** The name of the count of a key's rate. */
+export function rateName(rate: CountedRate, keyId: string): string {
+  return `${RATE_NAMES[rate]}.${keyId}`;
+}
+
 /**
  * The limits in time of a call: its own, the plan's limit for all keys together, and those of its
  * key (D-746). The requests of the key in a minute are its window, which is not among these limits.
@@ -55,7 +69,7 @@ export function limitsOf(asking: Asking, tier: Tier, key: AccessKey): readonly L
   const limits: Limit[] = [];
   if (max !== null) limits.push({ ...REQUESTS, name: PLAN_REQUESTS, kind: "requests", max });
   if (requestsPerDay !== null) {
-    const name = `${PLAN_REQUESTS}.${key.id}`;
+    const name = rateName("requestsPerDay", key.id);
     limits.push({ ...REQUESTS, name, kind: "requests_day", max: requestsPerDay });
   }
   limits.push(...ofTokens, ...own);
@@ -70,11 +84,11 @@ function tokenLimits(
   if (tokensPerMinute === null && tokensPerDay === null) return NONE;
   const weight = Math.min(tokens, TOKENS_MAX);
   const limits: Limit[] = [];
-  for (const [kind, max] of [
-    ["tokens_day", tokensPerDay],
-    ["tokens", tokensPerMinute],
+  for (const [kind, rate, max] of [
+    ["tokens_day", "tokensPerDay", tokensPerDay],
+    ["tokens", "tokensPerMinute", tokensPerMinute],
   ] as const) {
-    if (max !== null) limits.push({ ...REQUESTS, name: `${kind}.${id}`, kind, max, weight });
+    if (max !== null) limits.push({ ...REQUESTS, name: rateName(rate, id), kind, max, weight });
   }
   return limits;
 }

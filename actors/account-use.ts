@@ -4,10 +4,10 @@
 import type { AccessDocument } from "../src/core/access/access.ts";
 import type { StandingBudget, StandingOwner } from "../src/core/access/budgets.ts";
 import { MAIL_COUNTS } from "../src/core/access/limits.ts";
-import { DAY_MS } from "../src/core/durations.ts";
+import { DAY_MS, SECOND_MS } from "../src/core/durations.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { BudgetUse } from "./account.ts";
-import { PLAN_REQUESTS } from "./account-limits.ts";
+import { type CountedRate, PLAN_REQUESTS, rateName } from "./account-limits.ts";
 import { keyStateKey, limitKey } from "./records/keys.ts";
 import {
   type KeyState,
@@ -20,11 +20,20 @@ import {
 import type { ViewReply } from "./scripts/call-scripts.ts";
 import type { RedisClient } from "./scripts/script.ts";
 
-/** The use of a key: money of this UTC month, and requests of the last minute. */
+/** The use of a key: money of this UTC month, requests of the last minute, and its rates. */
 export interface KeyUse {
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
   readonly requests: number;
+  readonly rates: Readonly<Record<CountedRate, RateUse>>;
+}
+
+/** What a key used of a rate: in this UTC day, or in the last minute. */
+export interface RateUse {
+  /** Requests, or tokens with those that open calls may take. */
+  readonly used: number;
+  /** When the whole rate can be used again; null if nothing is used. */
+  readonly renewsAtMs: number | null;
 }
 
 /** A budget of an account, or of one of its keys, and its use. */
@@ -65,16 +74,26 @@ export async function readUse(
     count(PLAN_REQUESTS),
     count(MAIL_COUNTS.messages),
     count(MAIL_COUNTS.recipients),
-    ...keyIds.map((id) => keyStateKey(bucket, id)),
+    ...keyIds.flatMap((id) => [
+      keyStateKey(bucket, id),
+      count(rateName("requestsPerDay", id)),
+      count(rateName("tokensPerMinute", id)),
+      count(rateName("tokensPerDay", id)),
+    ]),
   ];
-  const [requests, messages, recipients, ...keys] = await redis.mgetBuffer(...names);
+  const [requests, messages, recipients, ...ofKeys] = await redis.mgetBuffer(...names);
   const { nowMs, month, wallet, document } = state;
   return {
     nowMs,
     month,
     wallet,
     document,
-    keys: new Map(keyIds.map((id, index) => [id, keyUse(keys[index], state)])),
+    keys: new Map(
+      keyIds.map((id, index) => {
+        const [bytes, ...counts] = ofKeys.slice(4 * index, 4 * index + 4);
+        return [id, { ...keyUse(bytes, state), rates: rateUses(counts, nowMs) }] as const;
+      }),
+    ),
     requests: windowCount(requests, nowMs),
     messages: windowCount(messages, nowMs),
     recipients: dayCount(recipients, nowMs),
@@ -92,7 +111,41 @@ export function ownedBudgets({
   return [...budgets.map((budget) => ({ ...budget, key: null })), ...ofKeys];
 }
 
-function keyUse(bytes: Buffer | null | undefined, { nowMs, month, wallet }: ViewReply): KeyUse {
+/** The tokens of a key in this UTC day, for a call that asks how many are left. */
+export async function readTokensToday(
+  redis: RedisClient,
+  { nowMs }: Pick<ViewReply, "nowMs">,
+  { account, bucket, keyId }: Omit<UseQuestion, "keyIds"> & { readonly keyId: string },
+): Promise<number> {
+  const name = limitKey({ bucket, account }, rateName("tokensPerDay", keyId));
+  const [bytes] = await redis.mgetBuffer(name);
+  return dayCount(bytes, nowMs);
+}
+
+type Bytes = Buffer | null | undefined;
+
+function rateUses([requestsDay, minute, tokensDay]: Bytes[], nowMs: number): KeyUse["rates"] {
+  return {
+    requestsPerDay: dayUse(requestsDay, nowMs),
+    tokensPerMinute: minuteUse(minute, nowMs),
+    tokensPerDay: dayUse(tokensDay, nowMs),
+  };
+}
+
+function dayUse(bytes: Bytes, nowMs: number): RateUse {
+  const used = dayCount(bytes, nowMs);
+  const renewsAtMs = used === 0 ? null : nowMs - (nowMs % DAY_MS) + DAY_MS;
+  return { used, renewsAtMs };
+}
+
+function minuteUse(bytes: Bytes, nowMs: number): RateUse {
+  const window = bytes ? parseWindow(bytes, 4) : null;
+  const used = window === null ? 0 : countAt(window, nowMs);
+  if (window === null || used === 0) return { used, renewsAtMs: null };
+  return { used, renewsAtMs: (window.lastSecond + WINDOW_SLOTS) * SECOND_MS };
+}
+
+function keyUse(bytes: Bytes, { nowMs, month, wallet }: ViewReply): Omit<KeyUse, "rates"> {
   if (!bytes) return { spent: ZERO, held: ZERO, requests: 0 };
   const state: KeyState = parseKeyState(bytes);
   const isCurrent = state.month === month && state.epoch === wallet.epoch;
@@ -103,11 +156,11 @@ function keyUse(bytes: Buffer | null | undefined, { nowMs, month, wallet }: View
   };
 }
 
-function windowCount(bytes: Buffer | null | undefined, nowMs: number): number {
+function windowCount(bytes: Bytes, nowMs: number): number {
   return bytes ? countAt(parseWindow(bytes), nowMs) : 0;
 }
 
-function dayCount(bytes: Buffer | null | undefined, nowMs: number): number {
+function dayCount(bytes: Bytes, nowMs: number): number {
   if (!bytes) return 0;
   const { day, used } = parseDayCount(bytes);
   return day >= Math.floor(nowMs / DAY_MS) ? used : 0;

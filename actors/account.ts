@@ -324,6 +324,8 @@ export interface AccountView {
 export interface CallView extends AccountView {
   /** The budgets that the call names: that of its run, and those of its end user. */
   readonly named: readonly BudgetUse[];
+  /** What its key used of its tokens of this UTC day; 0 for a key without such a limit. */
+  readonly tokensToday: number;
 }
 
 /** A budget, and its use now. */

@@ -214,10 +214,11 @@ export function parseKeyState(bytes: Buffer): KeyState {
 }
 
 /** The record of a limit that is a window. @throws UnknownRecord */
-export function parseWindow(bytes: Buffer): WindowRecord {
+export function parseWindow(bytes: Buffer, slotBytes: SlotBytes = 2): WindowRecord {
   const next = reader(doubles(bytes, WINDOW_FIELDS, "window"));
   const [lastSecond, firstSecond, total] = [next(), next(), next()];
-  return { lastSecond, firstSecond, total, counts: countersAt(bytes, WINDOW_FIELDS * BYTES) };
+  const counts = countersAt(bytes, WINDOW_FIELDS * BYTES, slotBytes);
+  return { lastSecond, firstSecond, total, counts };
 }
 
 /** The record of a limit of a UTC day, by the number of that day. @throws UnknownRecord */
@@ -365,12 +366,17 @@ function operationKindOf(text: string): OperationKind | null {
   return kind;
 }
 
+/** The bytes of a counter in a window: 4 in one that counts tokens. */
+type SlotBytes = 2 | 4;
+
 /** The counters of a window, from `offset` to the end of the record. */
-function countersAt(bytes: Buffer, offset: number): number[] {
-  if (bytes.length !== offset + 2 * WINDOW_SLOTS) {
+function countersAt(bytes: Buffer, offset: number, slotBytes: SlotBytes = 2): number[] {
+  if (bytes.length !== offset + slotBytes * WINDOW_SLOTS) {
     throw new UnknownRecord("A window has another length");
   }
-  return Array.from({ length: WINDOW_SLOTS }, (_, slot) => bytes.readUInt16LE(offset + 2 * slot));
+  return Array.from({ length: WINDOW_SLOTS }, (_, slot) =>
+    bytes.readUIntLE(offset + slotBytes * slot, slotBytes),
+  );
 }
 
 function doubles(bytes: Buffer, count: number, name: string): number[] {

@@ -1,5 +1,7 @@
 // Reads the limits of an account, and the present use of each.
 
+import type { CountedRate } from "../../actors/account-limits.ts";
+import type { KeyUse as AccountKeyUse } from "../../actors/account-use.ts";
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { STANDING_SPANS } from "../core/access/budgets.ts";
 import { windowLimitOf } from "../core/access/key-limits.ts";
@@ -32,14 +34,37 @@ const Month = {
   resets_at: time({ about: "When the next month begins", sample: "2026-12-01T00:00:00.000Z" }),
 };
 
+const RateUse = {
+  used: number({
+    about: "Counted already; tokens with those that open calls may take",
+    sample: 40,
+  }),
+  most: number({ about: "The limit of the key", sample: 100 }),
+  left: number({ about: "What the next calls may take", sample: 60 }),
+  renews_at: nullable(
+    time({
+      about: "When the whole limit can be used again; null if nothing is used",
+      sample: "2026-11-29T00:00:00.000Z",
+    }),
+  ),
+};
+
 const KeyUse = {
   id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
   name: text({ sample: "production" }),
   used: number({ about: "Requests of the last 60 seconds", sample: 12 }),
   per_minute: number({ about: "Requests that it may make in 60 seconds", sample: 60 }),
+  requests_day: rateOf("Its requests of the UTC day; null without such a limit"),
+  tokens_minute: rateOf("Its tokens of the last 60 seconds; null without such a limit"),
+  tokens_day: rateOf("Its tokens of the UTC day; null without such a limit"),
   month_spent_usd: usdField({ about: "Charged", sample: "12.40031" }),
   monthly_limit_usd: nullable(usdField({ about: "Its budget", sample: "50" })),
 };
+
+/** A limit of a key in time, with its use. */
+function rateOf(about: string) {
+  return nullable({ ...nested(RateUse), about });
+}
 
 const Requests = {
   per_minute_key: number({ about: "Of one key", sample: 60 }),
@@ -111,8 +136,9 @@ export const Limits = {
 };
 export type LimitsReply = WireOf<typeof Limits>;
 
-const [writeMonth, writeKeyUse, writeTier, writeBudget] = [
+const [writeMonth, writeRate, writeKeyUse, writeTier, writeBudget] = [
   jsonFrom(Month),
+  jsonFrom(RateUse),
   jsonFrom(KeyUse),
   jsonFrom(TierLimits),
   jsonFrom(BudgetOf),
@@ -148,6 +174,9 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
           ...key,
           used: use?.requests ?? 0,
           perMinute: windowLimitOf(key, tier.requestsPerMinute),
+          requestsDay: rateJson(key, use, "requestsPerDay"),
+          tokensMinute: rateJson(key, use, "tokensPerMinute"),
+          tokensDay: rateJson(key, use, "tokensPerDay"),
           monthSpent: use?.spent ?? ZERO,
         });
       }),
@@ -172,6 +201,18 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
       }),
     ),
   };
+}
+
+/** The use of a rate of a key; null if the key has no such limit. */
+function rateJson(
+  key: KeyRow,
+  use: AccountKeyUse | undefined,
+  rate: CountedRate,
+): WireOf<typeof RateUse> | null {
+  const most = key[rate];
+  if (most === null) return null;
+  const { used, renewsAtMs } = use?.rates[rate] ?? { used: 0, renewsAtMs: null };
+  return writeRate({ used, most, left: Math.max(0, most - used), renewsAt: renewsAtMs });
 }
 
 function mailJson({ tier: { mail }, counts }: AccountSummary): LimitsReply["mail"] {

@@ -3,12 +3,14 @@
 import { PLANS, TIERS } from "../../../src/core/access/limits.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { nameOf } from "../name-of.ts";
+import { countText } from "../numbers.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Meter } from "../parts/meter.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
 import { t } from "../texts.ts";
+import { dayTime } from "../time.ts";
 
 interface TableProps {
   readonly limits: LimitsReply;
@@ -23,6 +25,9 @@ export function KeyWindows({ limits: { requests } }: TableProps) {
         {requests.keys.map((key) => (
           <div key={key.id}>
             <Meter used={key.used} most={key.per_minute} label={key.name} shown />
+            {RATES.map((rate) => (
+              <Rate key={rate} use={key[rate]} label={`${key.name}: ${words.rates[rate]}`} />
+            ))}
             {key.monthly_limit_usd !== null && (
               <p className="tiny dim">
                 {words.budget}: <Money usd={key.month_spent_usd} /> {t.work.of}{" "}
@@ -33,6 +38,29 @@ export function KeyWindows({ limits: { requests } }: TableProps) {
         ))}
       </div>
     </Panel>
+  );
+}
+
+const RATES = ["requests_day", "tokens_minute", "tokens_day"] as const;
+
+interface RateProps {
+  readonly use: LimitsReply["requests"]["keys"][number][(typeof RATES)[number]];
+  readonly label: string;
+}
+
+/** A limit of a key in time: what is used and left, and when it renews. */
+function Rate({ use, label }: RateProps) {
+  if (use === null) return null;
+  const words = t.work.limits;
+  const { used, most, left, renews_at: renewsAt } = use;
+  return (
+    <>
+      <Meter used={used} most={most} label={label} shown />
+      <p className="tiny dim">
+        {words.left(countText(left))}
+        {renewsAt !== null && ` · ${words.renews(dayTime(renewsAt))}`}
+      </p>
+    </>
   );
 }
 

@@ -38,10 +38,9 @@ function answerOf(
   { tier, binds, open, requests, mail, budgets }: LimitsReply,
   { spendable, month }: AccountSummary,
 ): Answer {
-  const rows = requests.keys.map((key) => [
-    key.id,
-    key.name,
-    `${key.used} of ${key.per_minute} requests a minute`,
+  const rows = requests.keys.flatMap((key) => [
+    [key.id, key.name, `${key.used} of ${key.per_minute} requests a minute`],
+    ...rateRows(key),
   ]);
   return {
     json: {
@@ -53,7 +52,9 @@ function answerOf(
       month_cap_usd: month.cap === null ? null : toJsonNumber(month.cap),
       open_streams: open.streams,
       open_calls: open.calls,
-      keys: requests.keys.map((key) => ({ id: key.id, requests: key.used })),
+      keys: requests.keys.map(({ id, used, requests_day, tokens_minute, tokens_day }) => {
+        return { id, requests: used, requests_day, tokens_minute, tokens_day };
+      }),
       requests: requests.used_account,
       budgets,
       mail: mail && { messages: mail.messages_minute, recipients: mail.recipients_day },
@@ -66,6 +67,22 @@ function answerOf(
       ...mailRows(mail),
     ])}\n\nkeys\n${indented(rows.length === 0 ? "none" : table(rows))}${budgetsText(budgets)}`,
   };
+}
+
+const RATE_UNITS = {
+  requests_day: "requests a day",
+  tokens_minute: "tokens a minute",
+  tokens_day: "tokens a day",
+} as const;
+
+/** The limits that a key has of its own, each with its use, below the line of the key. */
+function rateRows(key: LimitsReply["requests"]["keys"][number]): string[][] {
+  return Object.entries(RATE_UNITS).flatMap(([rate, unit]) => {
+    const use = key[rate as keyof typeof RATE_UNITS];
+    if (use === null) return [];
+    const renewal = use.renews_at === null ? "" : `all of it from ${use.renews_at}`;
+    return [["", "", `${use.used} of ${use.most} ${unit}`, `${use.left} left`, renewal]];
+  });
 }
 
 /** The budgets with their use; nothing without any. */

@@ -1,9 +1,9 @@
 // The output limit of a call that sets none, at doors for agents: an edit must not be cut, and one
 // call must not hold all the money that parallel ones need (D-689).
 
+import type { CallView } from "../../../actors/account.ts";
 import { spendableFor } from "../../calls/account.ts";
 import type { Call } from "../../calls/call.ts";
-import type { KeyRates } from "../../core/access/key-limits.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
 import { type NanoUsd, nano, proportionDown, ZERO } from "../../core/money/money.ts";
@@ -41,9 +41,10 @@ export function quarterOf(amount: NanoUsd): NanoUsd {
 
 /**
  * The limit of a call before its context is known: the model's own, the tokens that a quarter of
- * the smallest balance, budget or cap pays for, or that a quarter of the key's tokens a minute or a
- * day leaves beside the prompt; but at least the usual default, and an image if one is asked for. A
- * model whose own limit is not configured has the usual default: its server may refuse more.
+ * the smallest balance, budget or cap pays for, or that a quarter of the key's tokens a minute, or
+ * of the rest of its day, leaves beside the prompt; but at least the usual default, and an image if
+ * one is asked for. A model whose own limit is not configured has the usual default: its server may
+ * refuse more.
  */
 export async function defaultLimit(
   deps: ChatCallDeps,
@@ -63,17 +64,22 @@ export async function defaultLimit(
     return affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request));
   };
   const affordable = Math.min(...models.map(payable));
-  const ofKey = Math.floor(tokensOf(view.key) / 4) - promptTokens;
+  const ofKey = Math.floor(tokensOf(view) / 4) - promptTokens;
   const tokens = Math.min(own, affordable, ofKey);
   if (tokens === own) return { tokens, by: "model" };
   if (tokens < usual) return { tokens: usual, by: "minimum" };
   return { tokens, by: tokens === ofKey ? "key_tokens" : "money" };
 }
 
-/** The most tokens that a key may take in a minute or a day; infinite without a limit. */
-function tokensOf({ tokensPerMinute, tokensPerDay }: KeyRates): number {
+/**
+ * The tokens of a key in a minute, or the rest of its day if that is less; infinite without limits.
+ * A call that the minute refuses passes soon, so its limit does not shrink with the minute's use.
+ */
+function tokensOf({ key, tokensToday }: Pick<CallView, "key" | "tokensToday">): number {
   const none = Number.POSITIVE_INFINITY;
-  return Math.min(tokensPerMinute ?? none, tokensPerDay ?? none);
+  const { tokensPerMinute, tokensPerDay } = key;
+  const ofDay = tokensPerDay === null ? none : Math.max(0, tokensPerDay - tokensToday);
+  return Math.min(tokensPerMinute ?? none, ofDay);
 }
 
 function usualOf(models: ChatCall["models"], request: ChatCall["request"]): number {

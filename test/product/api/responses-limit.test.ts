@@ -10,6 +10,12 @@ const { api, chat } = world;
 
 beforeEach(() => chat.reset());
 
+const ANSWER = {
+  index: 0,
+  message: { role: "assistant", content: "42" },
+  finish_reason: "stop",
+};
+
 interface Limited {
   readonly svc: { readonly output_limit?: { readonly tokens: number; readonly by: string } };
 }
@@ -66,6 +72,24 @@ test("a key's tokens a minute bound one call to a quarter of them", async () => 
   const { tokens = 0, by } = (await limited(replies[0] as Response)).svc.output_limit ?? {};
   expect(by).toBe("key_tokens");
   // 15,000 less the prompt of at most 2,100.
+  expect(tokens).toBeGreaterThan(12_500);
+  expect(tokens).toBeLessThan(15_000);
+});
+
+test("one call is bounded to a quarter of what is left of a key's tokens a day", async () => {
+  const rates = { tokensPerDay: 100_000 };
+  const account = await api.account({ contract: "enterprise", paid: "50", ...rates });
+  const usage = { prompt_tokens: 400, completion_tokens: 39_600 };
+  const body = [JSON.stringify({ choices: [ANSWER], usage })];
+  const input = "fare ".repeat(400);
+  chat.queue({ body });
+  const first = { model: "writer", input, max_output_tokens: 40_000 };
+  expect((await world.post(account, first)).status).toBe(200);
+  chat.queue(chatWhole({ content: "42" }));
+  const second = await world.post(account, { model: "writer", input });
+  const { tokens = 0, by } = (await limited(second)).svc.output_limit ?? {};
+  expect(by).toBe("key_tokens");
+  // 15,000 of the 60,000 that are left, less the prompt of at most 2,100.
   expect(tokens).toBeGreaterThan(12_500);
   expect(tokens).toBeLessThan(15_000);
 });

@@ -45,6 +45,7 @@ describe.skipIf(!canRun)("the budgets of an account", () => {
       scopes: ["models"],
       ipAllowlist: [],
       monthlyLimit: null,
+      tokensPerDay: 100_000,
     });
     key = made.key;
     const credit = { amount: usd("1"), reason: "a test", reference: null };
@@ -77,6 +78,8 @@ describe.skipIf(!canRun)("the budgets of an account", () => {
     await ada.page.getByRole("row", { name: /agent.*UTC day/ }).waitFor({ state: "detached" });
     const cost = await call();
     expect(cost).toBeGreaterThan(0);
+    await ada.page.getByRole("meter", { name: "agent: tokens of the UTC day" }).waitFor();
+    await ada.page.getByText(/^99,\d{3} left · all of it again from .*, 00:00 UTC$/).waitFor();
     await ada.page
       .getByRole("row", { name: new RegExp(`The whole account.*All time.*${cost}`) })
       .waitFor();

@@ -3,7 +3,15 @@
 import { expect, test } from "bun:test";
 import { cliOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
-import { DONE, hold, openAccount, openWorld, usd, verdict } from "../../support/stores/world.ts";
+import {
+  ask,
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  usd,
+  verdict,
+} from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);
@@ -33,6 +41,18 @@ test("key list and account limits show the use of a key, and key rename its name
     mail: null,
     keys: [{ id: keyId, requests: 1 }],
   });
+});
+
+test("account limits shows what a key used of its own limits, and what is left", async () => {
+  const { row, keyId, actor } = await openAccount(world, { paid: "50", tokensPerDay: 100_000 });
+  await actor.admit(ask(keyId, usd("0.5"), { tokens: 40_000 }));
+  const { out } = await cli("account", "limits", row.id);
+  expect(out).toMatch(/ 40000 of 100000 tokens a day +60000 left +all of it from 20\S+T00:00:00/);
+  expect(out).not.toContain("tokens a minute");
+  const json = JSON.parse((await cli("account", "limits", row.id, "--json")).out);
+  expect(json.keys).toMatchObject([
+    { id: keyId, requests_day: null, tokens_day: { used: 40_000, most: 100_000, left: 60_000 } },
+  ]);
 });
 
 test("key rename reports a key of another account as missing", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { CapReply } from "../../../src/console/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
-import { chatBody, errorOf } from "../../support/api/api-world.ts";
+import { chatBody, completionOf, errorOf } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";
@@ -40,6 +41,37 @@ describe("limits", () => {
     expect(after.month.spent_usd).toBe((Number(monthSpent) / 1e9).toFixed(9).replace(/0+$/, ""));
     expect(after.requests.keys[0]?.month_spent_usd).toBe(after.month.spent_usd);
     expect(after.month).toMatchObject({ held_usd: "0", tier_cap_usd: "100", own_cap_usd: null });
+  });
+
+  test("count a key's requests of the day and its tokens, with what is left", async () => {
+    const account = await world.account({
+      paid: "5",
+      requestsPerDay: 100,
+      tokensPerMinute: 50_000,
+      tokensPerDay: 200_000,
+    });
+    const before = await limitsOf(account);
+    const unused = (most: number) => ({ used: 0, most, left: most, renews_at: null });
+    expect(before.requests.keys).toMatchObject([
+      { requests_day: unused(100), tokens_minute: unused(50_000), tokens_day: unused(200_000) },
+    ]);
+    const { usage } = await completionOf(await world.api.post(account, chatBody()));
+    const after = await limitsOf(account);
+    const now = Date.parse(after.as_of.at);
+    const tomorrow = new Date(now - (now % DAY_MS) + DAY_MS).toISOString();
+    const used = (count: number, most: number) => ({ used: count, most, left: most - count });
+    expect(after.requests.keys).toMatchObject([
+      {
+        requests_day: { ...used(1, 100), renews_at: tomorrow },
+        tokens_minute: used(usage.total_tokens, 50_000),
+        tokens_day: { ...used(usage.total_tokens, 200_000), renews_at: tomorrow },
+      },
+    ]);
+    const renewsMs = Date.parse(after.requests.keys[0]?.tokens_minute?.renews_at ?? "");
+    expect(renewsMs - now).toBeGreaterThan(0);
+    expect(renewsMs - now).toBeLessThanOrEqual(61_000);
+    const [free] = (await limitsOf(await world.account())).requests.keys;
+    expect([free?.requests_day, free?.tokens_minute, free?.tokens_day]).toEqual([null, null, null]);
   });
 
   test("name the one that binds", async () => {

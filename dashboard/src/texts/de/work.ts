@@ -255,6 +255,13 @@ export const workTexts: Texts["work"] = {
     mailMessage: "Empfänger einer E-Mail",
     keys: "Je Schlüssel",
     used: "Letzte 60 s",
+    rates: {
+      requests_day: "Anfragen am UTC-Tag",
+      tokens_minute: "Tokens der letzten Minute",
+      tokens_day: "Tokens am UTC-Tag",
+    },
+    left: (count) => `noch ${count}`,
+    renews: (at) => `wieder alles ab ${at} UTC`,
     budget: "Budget in diesem Monat",
     tiers: "Stufen",
     tierColumns: {

@@ -224,6 +224,13 @@ export const workTexts = {
     mailMessage: "Recipients of one mail",
     keys: "By key",
     used: "Last 60 s",
+    rates: {
+      requests_day: "requests of the UTC day",
+      tokens_minute: "tokens of the last minute",
+      tokens_day: "tokens of the UTC day",
+    },
+    left: (count: string) => `${count} left`,
+    renews: (at: string) => `all of it again from ${at} UTC`,
     budget: "Budget this month",
     tiers: "Tiers",
     tierColumns: {

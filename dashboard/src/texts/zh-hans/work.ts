@@ -230,6 +230,13 @@ export const workTexts: Texts["work"] = {
     mailMessage: "单封邮件收件人数",
     keys: "按密钥",
     used: "最近 60 秒",
+    rates: {
+      requests_day: "UTC 当天请求数",
+      tokens_minute: "最近一分钟 token 数",
+      tokens_day: "UTC 当天 token 数",
+    },
+    left: (count) => `剩余 ${count}`,
+    renews: (at) => `${at} UTC 起全部恢复`,
     budget: "本月预算",
     tiers: "等级",
     tierColumns: {
