@@ -9,7 +9,7 @@ import { LEDGER } from "../readings/ledger.ts";
 import { type OverviewReply, overviewReply } from "../readings/overview.ts";
 import type { AccountSource } from "../readings/reading.ts";
 import { type ReceiptReply, receiptReply } from "../readings/receipt.ts";
-import { REQUESTS } from "../readings/requests.ts";
+import { REQUESTS, type RequestsReply } from "../readings/requests.ts";
 import { csvOf, usageReply } from "../readings/usage.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { BEFORE, beforeOf, pagePrinter, readAsConsole } from "./list-command.ts";
@@ -97,6 +97,7 @@ const printRequests = pagePrinter({
     row.id,
     row.model ?? row.endpoint,
     row.key.name,
+    namedBy(row),
     `${row.status}`,
     row.code ?? "",
     `${row.latency_ms} ms`,
@@ -104,6 +105,12 @@ const printRequests = pagePrinter({
   ],
   foot: ({ as_of }) => `\nAs of ${as_of.at}, ${as_of.behind_seconds} s behind.`,
 });
+
+/** The run and the end user that a call named. */
+function namedBy({ run, end_user: endUser }: RequestsReply["requests"][number]): string {
+  const names = [run === null ? "" : `run ${run}`, endUser === null ? "" : `end user ${endUser}`];
+  return names.filter((name) => name !== "").join(", ");
+}
 
 const requests: Command = {
   name: "request list",
@@ -115,6 +122,7 @@ const requests: Command = {
     ...FILTERS,
     code: { value: "CODE", help: "only this error code" },
     run: { value: "RUN", help: "only this run" },
+    "end-user": { value: "HASH", help: "only this end user, as 'end-user show' names it" },
     "min-cost": { value: "USD", help: "only calls that cost at least this" },
     before: BEFORE,
     limit: { value: "COUNT", help: "how many, at most 200 (50)" },
@@ -130,6 +138,7 @@ const requests: Command = {
       ...filtersOf(input),
       code: input.values.get("code") ?? null,
       run: input.values.get("run") ?? null,
+      end_user: input.values.get("end-user") ?? null,
       min_cost_usd: input.values.get("min-cost") ?? null,
       before: beforeOf(input),
       limit,
@@ -158,6 +167,7 @@ const receipt: Command = {
         ...(row.asked_model === null ? [] : [["asked for as", row.asked_model] as const]),
         ["key", row.key.name],
         ...(row.run === null ? [] : [["run", runText(row)] as const]),
+        ...(row.end_user === null ? [] : [["end user", row.end_user] as const]),
         ["status", `${row.status} ${row.code ?? ""}`.trimEnd()],
         ["held", usdOf(reply.held_usd)],
         ["charged", usdOf(reply.charged_usd)],

@@ -49,6 +49,13 @@ export const LoggedRequest = {
     sample: null,
   }),
   step: nullable(text({ about: "The step of the run", sample: "plan" }), { sample: null }),
+  end_user: nullable(
+    text({
+      about: "The end user, by the hash that the page of end users shows; null without budgets",
+      sample: "kPrK_qmxVWaYVA9wwBF6Iu",
+    }),
+    { sample: null },
+  ),
   status: number({ sample: OK }),
   code: nullable(text({ sample: "insufficient_credits" }), { sample: null }),
   requests: number({
@@ -117,6 +124,7 @@ export const REQUESTS = listReading({
     key: optional(textSchema({ description: "The id of a key" })),
     tag: optional(textSchema({ description: "A tag that keys have" })),
     run: optional(textSchema({ description: "The id of a run" })),
+    end_user: optional(textSchema({ description: "The hash of an end user" })),
     status: optional(oneOf(CALL_STATUSES)),
     code: optional(textSchema({ description: "An error code" })),
     request: optional(textSchema({ description: "The id of a request" })),
@@ -158,6 +166,7 @@ function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): Log
     to: query.to == null ? null : new Date(queryTime("to", query.to)),
     code: query.code ?? null,
     run: query.run ?? null,
+    endUser: query.end_user ?? null,
     request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,
     minCost: least == null ? null : amountIn(least),
   };

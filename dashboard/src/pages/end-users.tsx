@@ -3,6 +3,7 @@
 
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { EndUserReply, EndUsersReply } from "../../../src/console/end-users.ts";
 import { END_USER_SPANS, type Span } from "../../../src/core/access/budgets.ts";
@@ -125,8 +126,8 @@ function SetBudget({ limits, account, close }: EndUsersProps & { readonly close:
 function Find({ limits, account }: EndUsersProps) {
   const words = t.work.endUsers;
   const [id, setId] = useState("");
-  const [found, setFound] = useState<readonly Use[]>();
-  const find = useChange(async () => setFound((await showEndUser(account.id, id)).budgets));
+  const [found, setFound] = useState<EndUserReply>();
+  const find = useChange(async () => setFound(await showEndUser(account.id, id)));
   const columns: readonly Column<Use>[] = columnsOf(words.columns, {
     owner: ({ is_own: isOwn }) => (isOwn ? words.own : words.each),
     key: ({ key }) => keyNameOf(limits.requests.keys, key, words.allKeys),
@@ -154,12 +155,24 @@ function Find({ limits, account }: EndUsersProps) {
       </Form>
       <Problem error={find.error} />
       {found !== undefined && (
-        <Table
-          columns={columns}
-          rows={found}
-          keyOf={({ key, span, is_own: isOwn }) => `${key ?? ALL_KEYS} ${span} ${isOwn}`}
-          none={words.noBudget}
-        />
+        <>
+          <Table
+            columns={columns}
+            rows={found.budgets}
+            keyOf={({ key, span, is_own: isOwn }) => `${key ?? ALL_KEYS} ${span} ${isOwn}`}
+            none={words.noBudget}
+          />
+          <p className="small">
+            <code>{found.id}</code>{" "}
+            <Link
+              to="/$account/requests"
+              params={{ account: account.id }}
+              search={{ end_user: found.id }}
+            >
+              {words.requests}
+            </Link>
+          </p>
+        </>
       )}
     </>
   );

@@ -31,6 +31,7 @@ export function RequestTable({ requests, open, opened, short = false }: RequestT
         <>
           {callName(request)}
           {request.requests > 1 && <span className="dim"> × {request.requests}</span>}
+          <NamedBy request={request} />
         </>
       ),
       key: ({ key }) => (
@@ -51,6 +52,17 @@ export function RequestTable({ requests, open, opened, short = false }: RequestT
       isOpen={({ id }) => id === opened}
     />
   );
+}
+
+/** The run and the end user that a request named, in a line of their own. */
+function NamedBy({ request: { run, end_user: endUser } }: { readonly request: RequestRow }) {
+  const { filters } = t.usage;
+  const names = [
+    ...(run === null ? [] : [`${filters.run}: ${run}`]),
+    ...(endUser === null ? [] : [`${filters.endUser}: ${endUser}`]),
+  ];
+  if (names.length === 0) return null;
+  return <div className="tiny dim">{names.join(" · ")}</div>;
 }
 
 const TOKENS = { tokens: { number: tokensOf } } as const;

@@ -17,6 +17,8 @@ export interface LogFilter {
   readonly status: UsageStatus | null;
   readonly code: string | null;
   readonly run: string | null;
+  /** The keyed hash of an end user. */
+  readonly endUser: string | null;
   readonly request: string | null;
   readonly minCost: bigint | null;
 }
@@ -34,6 +36,7 @@ export function logConditions(parameters: Parameters, account: number, filter: L
     status: parameters.add(filter.status),
     code: parameters.add(filter.code),
     run: parameters.add(filter.run),
+    endUser: parameters.add(filter.endUser),
     request: parameters.add(filter.request),
     minCost: parameters.add(minCost === null ? null : minCost.toString()),
   };
@@ -46,6 +49,7 @@ export function logConditions(parameters: Parameters, account: number, filter: L
     AND (${of.status}::text IS NULL OR (${usageStatusSql("l")}) = ${of.status})
     AND (${of.code}::text IS NULL OR l.error_code = ${of.code})
     AND (${of.run}::text IS NULL OR l.run = ${of.run})
+    AND (${of.endUser}::text IS NULL OR l.end_user = ${of.endUser})
     AND (${of.request}::text IS NULL OR l.request = ${of.request}::uuid)
     AND (${of.minCost}::text IS NULL OR l.cost >= ${of.minCost}::bigint)`;
 }
@@ -60,6 +64,7 @@ export const ALL_CALLS: LogFilter = {
   status: null,
   code: null,
   run: null,
+  endUser: null,
   request: null,
   minCost: null,
 };

@@ -40,6 +40,8 @@ export interface LoggedCall {
   /** The run that the call named, and the step of the run. */
   readonly run: string | null;
   readonly step: string | null;
+  /** The keyed hash of the end user that the call named; null if no budget counts end users. */
+  readonly endUser: string | null;
   /** Further parts of the tokens, and calls of tools. */
   readonly usageParts: UsageParts;
   /** The reason why our own count decides; null if the provider's decides. */
@@ -144,6 +146,7 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     tier: text("tier"),
     run: text("run"),
     step: text("step"),
+    endUser: text("end_user"),
     usageParts: parseParts(text("usage_parts") ?? ""),
     usageSource: text("usage_source"),
     stopReason: text("stop_reason"),

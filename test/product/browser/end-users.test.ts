@@ -58,6 +58,14 @@ describe.skipIf(!canRun)("the end users of an account", () => {
     await ada.button("Show what it has spent").click();
     await ada.page.getByRole("row", { name: /This one.*UTC day.*0\.5/ }).waitFor();
     await ada.inspect("end-users-shown");
+    await stage.running.product.booked();
+    await ada.page.getByRole("link", { name: "Its requests" }).click();
+    const rows = ada.page.getByRole("row", { name: /End user: [\w-]{22}/ });
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(2);
+    await rows.first().click();
+    await ada.page.getByRole("complementary").getByText("End user", { exact: true }).waitFor();
+    await ada.inspect("requests-of-an-end-user");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { EndUser } from "../../../src/core/access/end-users.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import {
+  DONE,
   hold,
   openAccount,
   openWorld,
@@ -44,6 +45,31 @@ test("end-user budget sets and removes budgets, which the next call counts by", 
   const none = ["--span", "month", "--usd", "none", "--user", ID];
   await cli("end-user", "budget", id, ...none);
   expect(await verdict(mine, usd("0.1"), { endUser })).toBe("end_user_budget_exceeded");
+});
+
+test("request list shows the run and the end user of a call, and filters by both", async () => {
+  const mine = await openAccount(world, { paid: "50" });
+  const { id } = mine;
+  const named = (name: string) => new EndUser(name, { accountId: id, secrets: [WORLD_PEPPER] });
+  await cli("end-user", "budget", id, "--span", "month", "--usd", "20");
+  const run = { id: "nightly", step: null, max: usd("5"), seconds: 3_600 };
+  for (const more of [{ endUser: named(ID) }, { endUser: named("other") }, { run }, {}]) {
+    await (await hold(mine, usd("0.5"), more)).settle(usd("0.25"), DONE);
+  }
+  await world.flush();
+  const hash = named(ID).digests[0];
+  const list = async (...words: readonly string[]) =>
+    jsonOf(await cli("request", "list", id, ...words, "--json")).requests;
+  expect(await list()).toHaveLength(4);
+  expect(await list("--end-user", hash)).toMatchObject([{ end_user: hash, run: null }]);
+  expect(await list("--run", "nightly")).toMatchObject([{ end_user: null, run: "nightly" }]);
+  expect(await list("--end-user", hash, "--run", "nightly")).toEqual([]);
+  const { out } = await cli("request", "list", id);
+  expect(out).toContain(` end user ${hash} `);
+  expect(out).toContain(" run nightly ");
+  const [{ id: request }] = await list("--end-user", hash);
+  const shown = await cli("request", "show", id, request);
+  expect(shown.out).toMatch(new RegExp(`^end user +${hash}$`, "m"));
 });
 
 test("end-user commands refuse impossible values, and name the option", async () => {

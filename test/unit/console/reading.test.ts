@@ -2,6 +2,7 @@
 // calls alike, in any zone and grouping.
 
 import { expect, test } from "bun:test";
+import type { EndUserReply } from "../../../src/console/end-users.ts";
 import { nano, toDecimal, usd } from "../../../src/core/money/money.ts";
 import type { LedgerReply } from "../../../src/readings/ledger.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
@@ -295,4 +296,37 @@ test.each([
   const told = await world.get("viewer", accountPath(account, `requests?${query}`));
   expect(told.status).toBe(400);
   expect(told.message).toContain(query.split("=")[0] ?? "");
+});
+
+test("the request log and its CSV name run and end user, and filter by both", async () => {
+  const account = await world.account({ paid: "5" });
+  const budget = { span: "day", amount_usd: "1" };
+  await world.post("owner", accountPath(account, "end-users/budget"), budget);
+  for (const headers of [
+    { "x-svc-end-user": "customer-1" },
+    { "x-svc-end-user": "customer-2", "x-svc-run": "nightly; max-usd=1; step=plan" },
+    {},
+  ]) {
+    await (await world.api.post(account, chatBody(), { headers })).text();
+  }
+  await flush();
+  const asked = { end_user: "customer-2" };
+  const path = accountPath(account, "end-users/show");
+  const { id: hash } = (await world.post<EndUserReply>("viewer", path, asked)).body;
+  const listed = async (query: string) => {
+    const reply = await world.get<RequestsReply>(
+      "viewer",
+      accountPath(account, `requests?${query}`),
+    );
+    return reply.body.requests;
+  };
+  const all = await listed("limit=200");
+  expect(all.filter(({ end_user: user }) => user === null)).toHaveLength(1);
+  const named = { end_user: hash, run: "nightly", step: "plan" };
+  for (const query of [`end_user=${hash}`, "run=nightly", `run=nightly&end_user=${hash}`]) {
+    expect(await listed(query)).toMatchObject([named]);
+    const [head = [], ...rows] = await csv(account, `requests.csv?${query}`);
+    expect(rows.map((row) => row[head.indexOf("end_user")])).toEqual([hash]);
+  }
+  expect(await listed("end_user=customer-2")).toEqual([]);
 });

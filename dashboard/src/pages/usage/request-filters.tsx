@@ -21,6 +21,7 @@ export const FILTERS = [
   "status",
   "code",
   "run",
+  "end_user",
   "request",
   "min_cost_usd",
   "from",
@@ -28,7 +29,7 @@ export const FILTERS = [
 ] as const;
 
 /** The filters that are hidden at first. */
-const MORE = ["model", "code", "run", "min_cost_usd", "from", "to"] as const;
+const MORE = ["model", "code", "run", "end_user", "min_cost_usd", "from", "to"] as const;
 
 interface FiltersProps {
   readonly account: string;
@@ -83,6 +84,7 @@ export function RequestFilters({ account, fields, change }: FiltersProps) {
           <Typed name="model" label={t.usage.filters.model} fields={fields} set={set} />
           <Typed name="code" label={t.usage.filters.code} fields={fields} set={set} />
           <Typed name="run" label={t.usage.filters.run} fields={fields} set={set} />
+          <Typed name="end_user" label={t.usage.filters.endUser} fields={fields} set={set} />
           <Typed name="min_cost_usd" label={t.usage.filters.min} fields={fields} set={set} money />
           <TimeField name="from" label={t.usage.filters.from} fields={fields} set={set} />
           <TimeField name="to" label={t.usage.filters.to} fields={fields} set={set} />

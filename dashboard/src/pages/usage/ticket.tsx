@@ -160,6 +160,9 @@ function TimingRows({ receipt: { request } }: { readonly receipt: ReceiptReply }
   rows.push([t.usage.ticket.key, `${key.name}${key.last_four === "" ? "" : ` …${key.last_four}`}`]);
   if (request.run !== null) rows.push([t.usage.ticket.run, <code key="run">{request.run}</code>]);
   if (request.step !== null) rows.push([t.usage.ticket.step, <code key="s">{request.step}</code>]);
+  if (request.end_user !== null) {
+    rows.push([t.usage.filters.endUser, <code key="user">{request.end_user}</code>]);
+  }
   if (request.country !== null) rows.push([t.usage.ticket.from, request.country]);
   if (request.lane !== null) rows.push([t.usage.ticket.route, request.lane]);
   return <Facts rows={rows} />;

@@ -56,6 +56,7 @@ export const usageTexts: Texts["usage"] = {
     status: "Ergebnis",
     code: "Fehlercode",
     run: "Lauf",
+    endUser: "Endnutzer",
     request: "Anfrage-ID",
     min: "Kosten ab",
     from: "Von",

@@ -339,6 +339,7 @@ export const workTexts: Texts["work"] = {
       "bisherige.",
     find: "Ein Endnutzer, wie Ihre Aufrufe ihn nennen",
     show: "Seine Ausgaben zeigen",
+    requests: "Seine Anfragen",
     noBudget: "Kein Budget zählt diesen Endnutzer.",
     own: "Dieser",
     each: "Jeder Endnutzer",

@@ -52,6 +52,7 @@ export const usageTexts = {
     status: "Result",
     code: "Error code",
     run: "Run",
+    endUser: "End user",
     request: "Request id",
     min: "Cost from",
     from: "From",

@@ -296,6 +296,7 @@ export const workTexts = {
     soon: "The budget is changed. Until all servers know, calls may still go by the one before.",
     find: "An end user, as your calls name it",
     show: "Show what it has spent",
+    requests: "Its requests",
     noBudget: "No budget counts this end user.",
     own: "This one",
     each: "Each end user",

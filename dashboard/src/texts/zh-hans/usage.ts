@@ -56,6 +56,7 @@ export const usageTexts: Texts["usage"] = {
     status: "结果",
     code: "错误码",
     run: "任务",
+    endUser: "最终用户",
     request: "请求 ID",
     min: "费用不低于",
     from: "从",

@@ -304,6 +304,7 @@ export const workTexts: Texts["work"] = {
     soon: "预算已修改。在所有服务器同步之前，调用可能仍按旧预算处理。",
     find: "最终用户（与调用中的名称相同）",
     show: "查看其花费",
+    requests: "查看其请求",
     noBudget: "没有预算限制此最终用户。",
     own: "此用户",
     each: "每个最终用户",
