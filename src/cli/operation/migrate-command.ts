@@ -5,6 +5,7 @@ import {
 } from "../../../actors/layout-upgrade.ts";
 import { LAYOUT_MAX } from "../../../actors/records/layouts.ts";
 import { AdministrationError } from "../../core/errors.ts";
+import { MIGRATION_TRIES } from "../../store/servers/lock-tries.ts";
 import { checkBeginning, migrate } from "../../store/servers/migrate.ts";
 import { checkRedis } from "../../store/servers/redis-check.ts";
 import { repairMargins } from "../../store/usage/margin-repair.ts";
@@ -12,19 +13,26 @@ import { repairUsage } from "../../store/usage/usage-repair.ts";
 import type { Command } from "../command.ts";
 import type { Stores } from "../stores.ts";
 
+const WAITING =
+  "A table that a migration changes is in use. The migration is tried again for three minutes, " +
+  "and stops nobody meanwhile.";
+
 /**
  * Upgrades Postgres and Redis to this release. A second run changes nothing.
  * @throws StartError if the version or a setting of a store is unsupported; nothing was changed
  * then
  */
 export async function migrateStores(
-  stores: Pick<Stores, "database" | "databaseUrl" | "actors">,
+  stores: Pick<Stores, "database" | "databaseUrl" | "actors"> & Partial<Pick<Stores, "warn">>,
 ): Promise<void> {
-  const { database, databaseUrl, actors } = stores;
+  const { database, databaseUrl, actors, warn } = stores;
   await checkRedis(actors.deps.redis);
   await refuseFirstLayout(actors.deps.redis);
   await checkBeginning(database);
-  await migrate(databaseUrl);
+  const onBusy = (tried: number) => {
+    if (tried === 1) warn?.(WAITING);
+  };
+  await migrate(databaseUrl, { ...MIGRATION_TRIES, onBusy });
 }
 
 async function finish({ actors, database }: Stores): Promise<number> {

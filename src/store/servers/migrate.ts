@@ -4,7 +4,7 @@ import { migrate as runMigrations } from "drizzle-orm/postgres-js/migrator";
 import postgres, { type Sql } from "postgres";
 import { StartError, Unreleased } from "../../core/start-error.ts";
 import type { Database } from "./database.ts";
-import { despiteDeadlocks } from "./deadlocks.ts";
+import { inLockTries, MIGRATION_TRIES } from "./lock-tries.ts";
 import { checkPostgresVersion } from "./postgres-check.ts";
 
 const MIGRATIONS = `${import.meta.dir}/../../../migrations`;
@@ -17,15 +17,18 @@ type Values = Record<string, unknown>;
 /**
  * Migrates the database to the schema of this release. Several processes may call it at once, and
  * the service may go on meanwhile.
- * @throws Unreleased if it is one of before the first release
+ * @throws Unreleased if it is one of before the first release; TablesInUse
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(databaseUrl: string, tries = MIGRATION_TRIES): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql`SELECT pg_advisory_lock(${MIGRATION_LOCK})`;
-    await refuseUnreleased(sql);
+    const run = async () => {
+      await refuseUnreleased(sql);
+      await runMigrations(drizzle(sql), { migrationsFolder: MIGRATIONS });
+    };
     // A migration locks several tables, and those who work with them have them in other orders.
-    await despiteDeadlocks(() => runMigrations(drizzle(sql), { migrationsFolder: MIGRATIONS }));
+    await inLockTries(sql, run, tries);
   } finally {
     await sql.end();
   }

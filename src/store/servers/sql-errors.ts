@@ -72,6 +72,13 @@ export function isDeadlock(error: unknown): boolean {
   return codeOf(thrownByDriver(error)) === DEADLOCK;
 }
 
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** True if a statement waited for a lock for longer than its `lock_timeout`. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(thrownByDriver(error)) === LOCK_NOT_AVAILABLE;
+}
+
 /** The SQLSTATE of an unknown table, and of an unknown column. */
 const UNKNOWN_NAMES: ReadonlySet<string> = new Set(["42P01", "42703"]);
 

@@ -2,14 +2,13 @@
 
 import { monthText } from "../../core/money/months.ts";
 import type { Database } from "../servers/database.ts";
-import { codeOf } from "../servers/sql-errors.ts";
+import { isLocked } from "../servers/sql-errors.ts";
 
 const PAGES_PER_CHUNK = 256;
 /** The cursor of this job goes back when a log row is written late (rejection-retry.ts). */
 export const IP_HASH_JOB = "ip-hash-expiry";
 /** While the drop waits for readers of the log, the flush waits as well, so this is short. */
 const LOCK_WAIT_MS = 2_000;
-const IS_LOCKED = "55P03";
 
 /** Nothing was dropped, because another transaction is reading the log. */
 export class LogIsBeingRead extends Error {
@@ -57,7 +56,7 @@ export class LogUpkeep {
         return names.map((name) => name.replace(/^.*_(\d{4})(\d{2})$/, "$1-$2"));
       });
     } catch (error) {
-      if (codeOf(error) !== IS_LOCKED) throw error;
+      if (!isLocked(error)) throw error;
       throw new LogIsBeingRead("The log is being read, so no month was dropped: try again");
     }
   }
