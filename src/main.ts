@@ -33,6 +33,7 @@ import { openProviders, type Providers } from "./start/providers.ts";
 import { RejectedEntries } from "./store/ledger/rejected-entries.ts";
 import { checkWrites } from "./store/servers/redis-check.ts";
 import { UntrustedProxies } from "./store/servers/untrusted-proxies.ts";
+import { KeptRunSums } from "./store/usage/kept-run-sums.ts";
 import { averageReply } from "./store/usage/recent-usage.ts";
 import { openFetch } from "./upstream/open-fetch.ts";
 
@@ -64,7 +65,12 @@ function recordsOf(
       averageReply(database, of),
     receipts,
     awaitedReceipts: new AwaitedReceipts({ database, clock, receipts, log }),
-    runs: { database, actors, onDelayed: delayedChange(log) },
+    runs: {
+      database,
+      actors,
+      sums: new KeptRunSums(database, clock.monotonicMs),
+      onDelayed: delayedChange(log),
+    },
   };
 }
 

@@ -25,6 +25,7 @@ import { TIME_ZONES_MAX } from "../../src/services/maps/providers/territory.ts";
 import { SEARCHES_PENDING_MAX } from "../../src/services/search/providers/embedded/embedded-search.ts";
 import { LOG_WAITING_MAX } from "../../src/settings/log-output.ts";
 import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../../src/store/accounts/key-directory.ts";
+import { RUN_SUMS_KEPT_MAX } from "../../src/store/usage/kept-run-sums.ts";
 import { ACCOUNTS_MAX } from "../../src/upstream/breaker.ts";
 import { IDLE_MAX, TARGETS_MAX } from "../../src/upstream/http/http-client.ts";
 import { BREAKERS_MAX, SERVERS_MAX } from "../../src/upstream/known-servers.ts";
@@ -360,6 +361,14 @@ export const REMEMBERED: readonly Remembered[] = [
     what: "pages of the documentation and their Markdown, under one name",
     most: "those of the project",
     beyond: "those of an earlier brand are collected",
+  },
+  {
+    holders: ["src/store/usage/kept-run-sums.ts #kept"],
+    what: "sums of runs, for twenty times as long as they took to read",
+    most: number(RUN_SUMS_KEPT_MAX),
+    count: RUN_SUMS_KEPT_MAX,
+    bytes: 60_000,
+    beyond: "those of the run that was read longest ago are read again",
   },
   {
     holders: ["src/store/servers/ip-hash-secrets.ts #byMonth"],

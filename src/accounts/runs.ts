@@ -17,7 +17,8 @@ import {
   TooManyRuns,
 } from "../store/accounts/runs.ts";
 import type { Database } from "../store/servers/database.ts";
-import { type RunSums, readRunSums } from "../store/usage/run-sums.ts";
+import type { KeptRunSums } from "../store/usage/kept-run-sums.ts";
+import type { RunSums } from "../store/usage/run-sums.ts";
 import { addWebhookEvents } from "../store/webhooks/webhook-outbox.ts";
 
 /** The part of an account's actor that runs need. */
@@ -32,6 +33,7 @@ export interface RunAccount extends ChangedAccount {
 export interface RunDeps {
   readonly database: Database;
   readonly actors: { of(accountId: string, bucket: number): RunAccount };
+  readonly sums: Pick<KeptRunSums, "of">;
   /** Called when Postgres has a change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
 }
@@ -64,16 +66,15 @@ export async function runUses(
 
 /** A run of an account with the sums of its calls; null if the account has none of this id. */
 export async function readRunDetails(
-  deps: Pick<RunDeps, "database" | "actors">,
+  deps: Pick<RunDeps, "database" | "actors" | "sums">,
   account: Pick<AccountRef, "id" | "bucket"> & { readonly number: number },
   id: string,
 ): Promise<{ readonly use: RunUse; readonly sums: RunSums } | null> {
-  const { database } = deps;
-  const run = await findRun(database.db, account.number, id);
+  const run = await findRun(deps.database.db, account.number, id);
   const [use] = run === null ? [] : await runUses(deps, account, [run]);
   if (use === undefined) return null;
   const { createdAt } = use;
-  return { use, sums: await readRunSums(database, { account: account.number, id, createdAt }) };
+  return { use, sums: await deps.sums.of({ account: account.number, id, createdAt }) };
 }
 
 /** A change of a run, and the rows that are written with it. */
@@ -88,7 +89,7 @@ export interface ChangedRun {
  * @throws AdministrationError
  */
 export async function changeOwnRun(
-  deps: RunDeps,
+  deps: Omit<RunDeps, "sums">,
   account: AccountRef & { readonly number: number },
   { run, change, also }: ChangedRun,
 ): Promise<{ readonly run: RunRow; readonly applied: boolean }> {

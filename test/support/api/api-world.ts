@@ -26,6 +26,7 @@ import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import type { AccountChange } from "../../../src/store/accounts/accounts.ts";
 import { openMailStores } from "../../../src/store/mail/mail-stores.ts";
+import { KeptRunSums } from "../../../src/store/usage/kept-run-sums.ts";
 import { adoptReceiptKeys } from "../../../src/store/usage/receipts.ts";
 import { averageReply } from "../../../src/store/usage/recent-usage.ts";
 import { eventually } from "../eventually.ts";
@@ -144,6 +145,7 @@ export class ApiWorld implements AsyncDisposable {
       runs: {
         database,
         actors,
+        sums: new KeptRunSums(database, realClock.monotonicMs),
         onDelayed: (_, error) => logged.push({ level: "warn", fields: { error }, message: "late" }),
       },
       mcp: { hosts: [], dashboard: null },

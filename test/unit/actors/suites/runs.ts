@@ -8,6 +8,7 @@ import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.t
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/durations.ts";
 import { shouldRetry } from "../../../../src/core/errors.ts";
 import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
+import { KeptRunSums } from "../../../../src/store/usage/kept-run-sums.ts";
 import { deleteOldRuns, forgetEndedRuns } from "../../../../workers/eviction.ts";
 import { silent } from "../../../support/fakes/silent-log.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
@@ -37,6 +38,7 @@ export const runSuite = (open: WorldFactory): void =>
     const deps = (): RunDeps => ({
       database: world.database,
       actors: world.accounts,
+      sums: new KeptRunSums(world.database, () => clock.ms),
       onDelayed: (_, error) => {
         throw error;
       },
