@@ -85,16 +85,25 @@ const liteLlm: Command = {
       value: "FILE",
       help: "a file with its LITELLM_SALT_KEY, or else master key: its models are sealed",
     },
+    "end-users": {
+      value: "ORIGIN",
+      help: "the account that gets budgets of end users, as team:ID or user:ID (the only one)",
+    },
   },
   prepare(input) {
     const terms = databaseTermsOf(input, "litellm");
     const saltFile = input.values.get("salt-key-file") ?? null;
+    const endUsersOf = input.values.get("end-users") ?? null;
     return async (stores) => {
       const salt = saltFile === null ? null : textOfBytes(await readFile(saltFile)).trim();
       const unseal = salt === null ? null : unsealWith(salt);
       const plan = await readDatabase(terms, async (tables, plan) =>
-        planLiteLlm(await readLiteLlm(tables), { ...plan, unseal }),
+        planLiteLlm(await readLiteLlm(tables), { ...plan, unseal, endUsersOf }),
       );
+      if (endUsersOf !== null && !plan.accounts.some(({ origin }) => origin === endUsersOf)) {
+        const message = `--end-users must name a team or user that is imported, as team:ID`;
+        throw new UsageError(`${message}, but is '${endUsersOf}'`);
+      }
       return await importAll(stores, terms, plan);
     };
   },
@@ -252,7 +261,8 @@ interface Outcome {
 }
 
 function answer({ plan, counts, notes, terms }: Outcome): Answer {
-  const { accountsCreated, accountsKnown, keysIssued, keysKnown, credited } = counts;
+  const { accountsCreated, accountsKnown, keysIssued, keysKnown, endUserBudgets, credited } =
+    counts;
   const { catalogue } = plan;
   const models = catalogue?.models.length ?? 0;
   const providers = Object.keys(catalogue?.providers ?? {}).length;
@@ -262,6 +272,7 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
   const files = isDryRun
     ? "Nothing was written."
     : `Written: ${join(folder, "keys.csv")} (secret), ${written}.`;
+  const ofEndUsers = endUserBudgets === 0 ? "" : `, ${endUserBudgets} budgets of end users`;
   const ofModels = catalogue === null ? "" : `, ${models} models of ${providers} providers`;
   return {
     json: {
@@ -272,6 +283,7 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
       accounts_known: accountsKnown,
       keys_issued: keysIssued,
       keys_known: keysKnown,
+      end_user_budgets: endUserBudgets,
       credited_usd: toJsonNumber(credited as NanoUsd),
       providers,
       models,
@@ -279,7 +291,8 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
     },
     text: [
       `${did} ${accountsCreated} accounts (${accountsKnown} were here), credited ` +
-        `${dollars(credited)}, issued ${keysIssued} keys (${keysKnown} were)${ofModels}. ${files}`,
+        `${dollars(credited)}, issued ${keysIssued} keys (${keysKnown} were)` +
+        `${ofEndUsers}${ofModels}. ${files}`,
       ...notes.map((note) => `- ${note}`),
     ].join("\n"),
   };

@@ -64,7 +64,8 @@ export function planCustomers(text: string, file: string): ImportPlan {
     return account;
   });
   if (faults.length > 0) throw new ForeignFileError(faultText(faults));
-  return { product: "CSV", accounts, catalogue: null, notes: sharedEmails(accounts) };
+  const notes = sharedEmails(accounts);
+  return { product: "CSV", accounts, catalogue: null, endUsers: null, notes };
 }
 
 function faultText(faults: readonly string[]): string {

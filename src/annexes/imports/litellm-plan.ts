@@ -6,6 +6,7 @@ import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.
 import { jsonOrNull } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
+import { planEndUsers } from "./litellm-end-users.ts";
 import { liteLlmCatalogue } from "./litellm-models.ts";
 import type { Unseal } from "./litellm-secrets.ts";
 import {
@@ -42,11 +43,15 @@ const RATES = ["rpm_limit", "tpm_limit"] as const;
 /** Limits that a key may have from a shared budget, beside the budget itself. */
 const SHARED = [...RATES, "max_parallel_requests", "model_max_budget", "budget_limits"] as const;
 
+/** The terms of a plan that only LiteLLM's database needs. */
+interface LiteLlmTerms extends PlanTerms {
+  readonly unseal: Unseal | null;
+  /** The origin of the account that the end users belong to; null for the only one. */
+  readonly endUsersOf: string | null;
+}
+
 /** Plans an import from these tables. */
-export function planLiteLlm(
-  tables: LiteLlmTables,
-  terms: PlanTerms & { readonly unseal: Unseal | null },
-): ProductPlan {
+export function planLiteLlm(tables: LiteLlmTables, terms: LiteLlmTerms): ProductPlan {
   return new LiteLlmPlan(tables, terms).plan();
 }
 
@@ -60,7 +65,7 @@ class LiteLlmPlan {
 
   constructor(
     readonly tables: LiteLlmTables,
-    readonly terms: PlanTerms & { readonly unseal: Unseal | null },
+    readonly terms: LiteLlmTerms,
   ) {
     this.#catalogue = liteLlmCatalogue(tables.models, terms, terms.unseal);
     this.#modelIds = this.#catalogue.catalogue.models.map(({ id }) => id);
@@ -78,8 +83,9 @@ class LiteLlmPlan {
     ];
     this.#others();
     const { catalogue, notes } = this.#catalogue;
-    const all = [...this.#notes, ...sharedEmails(accounts), ...notes];
-    return { product: "LiteLLM", accounts, catalogue, notes: all };
+    const endUsers = planEndUsers(this.tables, accounts, this.terms.endUsersOf);
+    const all = [...this.#notes, ...endUsers.notes, ...sharedEmails(accounts), ...notes];
+    return { product: "LiteLLM", accounts, catalogue, endUsers: endUsers.value, notes: all };
   }
 
   #team(team: ForeignRow): PlannedAccount {
@@ -339,12 +345,6 @@ class LiteLlmPlan {
   #others(): void {
     for (const { organization_id: id, organization_alias: name } of this.tables.organizations) {
       this.#notes.push(`organization ${id} '${name}': not carried over, nor is its budget`);
-    }
-    const limited = this.tables.endUsers.filter(
-      ({ budget_id: budget }) => foreignText(budget) !== null,
-    );
-    for (const { user_id: id, budget_id: budget } of limited) {
-      this.#notes.push(`end user ${id}: its budget${this.#words(budget)} is not carried over`);
     }
     for (const { user_id: user, team_id: team, budget_id: budget } of this.tables.memberships) {
       if (foreignText(budget) === null) continue;

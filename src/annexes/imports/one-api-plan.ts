@@ -66,7 +66,7 @@ class OneApiPlan {
     this.#orphans();
     const { catalogue, notes } = this.#catalogue;
     const all = [...this.#notes, ...sharedEmails(accounts), ...this.#groups(), ...notes];
-    return { product, accounts, catalogue, notes: all };
+    return { product, accounts, catalogue, endUsers: null, notes: all };
   }
 
   #account(user: ForeignRow): PlannedAccount[] {

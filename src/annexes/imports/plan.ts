@@ -1,7 +1,7 @@
 // Describes an import before it runs: accounts with their credit and keys, models, and notes on
 // data that cannot be carried over.
 
-import type { StandingSpan } from "../../core/access/budgets.ts";
+import type { Span, StandingSpan } from "../../core/access/budgets.ts";
 import type { KeyRates, ModelPatterns } from "../../core/access/key-limits.ts";
 import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
@@ -63,6 +63,20 @@ export interface PlannedAccount extends PlannedSpending {
   readonly keys: readonly PlannedKey[];
 }
 
+/** A budget of one end user, by the id that calls name it with. */
+export interface PlannedEndUser {
+  readonly id: string;
+  readonly span: Span;
+  readonly amount: NanoUsd;
+}
+
+/** The budgets of the end users whose calls come from one account. */
+export interface PlannedEndUsers {
+  /** The origin of the account. */
+  readonly origin: string;
+  readonly budgets: readonly PlannedEndUser[];
+}
+
 /** A model in the form of the configuration file. */
 export interface PlannedModel {
   readonly id: string;
@@ -98,6 +112,8 @@ export interface ImportPlan {
   readonly accounts: readonly PlannedAccount[];
   /** Null for a source that has no models at all. */
   readonly catalogue: PlannedCatalogue | null;
+  /** Null for a source without end users. */
+  readonly endUsers: PlannedEndUsers | null;
   /** Differences from the old product, one sentence each; each begins with its subject. */
   readonly notes: readonly string[];
 }

@@ -10,6 +10,7 @@ import {
   createKey,
   findAccount,
 } from "../../accounts/administration.ts";
+import { changeEndUserBudget, endUserNamed } from "../../accounts/end-users.ts";
 import { adjustBalance } from "../../accounts/payments.ts";
 import type { Scope } from "../../core/access/services.ts";
 import { AdministrationError } from "../../core/errors.ts";
@@ -22,7 +23,7 @@ import {
   noteComplete,
   noteImported,
 } from "../../store/imports/imports.ts";
-import type { ImportPlan, PlannedAccount, PlannedKey } from "./plan.ts";
+import type { ImportPlan, PlannedAccount, PlannedEndUser, PlannedKey } from "./plan.ts";
 
 export interface ImportDeps {
   readonly administration: AdministrationDeps;
@@ -48,6 +49,8 @@ export interface ImportCounts {
   accountsKnown: number;
   keysIssued: number;
   keysKnown: number;
+  /** Budgets of end users that new accounts got. */
+  endUserBudgets: number;
   /** The credit booked in this run: a sum over accounts, which no single balance could hold. */
   credited: bigint;
 }
@@ -62,7 +65,10 @@ export async function previewImport(
   for (const { origin, keys, balance } of plan.accounts) {
     const account = known.get(origin);
     counts[account === undefined ? "accountsCreated" : "accountsKnown"] += 1;
-    if (account?.complete !== true) counts.credited += balance;
+    if (account?.complete !== true) {
+      counts.credited += balance;
+      counts.endUserBudgets += endUsersOf(plan, origin).length;
+    }
     for (const key of keys) counts[known.has(key.origin) ? "keysKnown" : "keysIssued"] += 1;
   }
   return counts;
@@ -77,7 +83,7 @@ export async function runImport(
   const counts = noCounts();
   for (const account of plan.accounts) {
     try {
-      await importAccount(deps, account, { known, counts });
+      await importAccount(deps, account, { plan, known, counts });
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
       deps.note(`${account.origin} '${account.name}': ${error.message}`);
@@ -86,7 +92,13 @@ export async function runImport(
   return counts;
 }
 
+/** The budgets of the end users of an account; none if they belong to another one. */
+function endUsersOf({ endUsers }: ImportPlan, origin: string): readonly PlannedEndUser[] {
+  return endUsers?.origin === origin ? endUsers.budgets : [];
+}
+
 interface Progress {
+  readonly plan: ImportPlan;
   readonly known: ReadonlyMap<string, ImportedRow>;
   readonly counts: ImportCounts;
 }
@@ -94,12 +106,15 @@ interface Progress {
 async function importAccount(
   deps: ImportDeps,
   account: PlannedAccount,
-  { known, counts }: Progress,
+  { plan, known, counts }: Progress,
 ): Promise<void> {
   const earlier = known.get(account.origin);
   const accountId = earlier?.accountId ?? (await openAccount(deps, account));
   counts[earlier === undefined ? "accountsCreated" : "accountsKnown"] += 1;
   if (earlier?.complete !== true) {
+    const endUsers = endUsersOf(plan, account.origin);
+    await setEndUsers(deps, accountId, endUsers);
+    counts.endUserBudgets += endUsers.length;
     counts.credited += await complete(deps, accountId, account);
   }
   for (const key of account.keys) {
@@ -122,6 +137,24 @@ async function openAccount(deps: ImportDeps, { origin, email, name }: PlannedAcc
   );
   return id;
 }
+
+/** Sets the budgets of single end users; harmless when it is repeated. */
+async function setEndUsers(
+  { administration }: ImportDeps,
+  accountId: string,
+  endUsers: readonly PlannedEndUser[],
+): Promise<void> {
+  if (endUsers.length === 0) return;
+  const account = await findAccount(administration, accountId);
+  for (const { id, span, amount } of endUsers) {
+    const endUser = endUserNamed(administration, account, id);
+    const change = { endUser, key: null, span, amount, note: () => nothingMore };
+    await changeEndUserBudget(administration, account, change);
+  }
+}
+
+/** An import is no act of a person, so it stands in no activity. */
+async function nothingMore(): Promise<void> {}
 
 /** Sets the limits, credits the balance and sets the state; harmless when it is repeated. */
 async function complete(
@@ -175,5 +208,6 @@ async function issueKey(deps: ImportDeps, { accountId, account, key }: KeyToIssu
 }
 
 function noCounts(): ImportCounts {
-  return { accountsCreated: 0, accountsKnown: 0, keysIssued: 0, keysKnown: 0, credited: 0n };
+  const ofKeys = { keysIssued: 0, keysKnown: 0 };
+  return { accountsCreated: 0, accountsKnown: 0, ...ofKeys, endUserBudgets: 0, credited: 0n };
 }

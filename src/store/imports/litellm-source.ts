@@ -81,7 +81,7 @@ export async function readLiteLlm(tables: ForeignTables): Promise<LiteLlmTables>
       "budget_id",
     ]),
     memberships: await rows("TeamMembership", "team_id", ["user_id", "budget_id"]),
-    endUsers: await rows("EndUserTable", "user_id", ["budget_id"]),
+    endUsers: await rows("EndUserTable", "user_id", ["budget_id", "spend", "blocked"]),
   };
 }
 

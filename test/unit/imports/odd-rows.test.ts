@@ -361,7 +361,10 @@ function liteLlm(tables: {
   const users = [{ user_id: "ada" }];
   const people = { users, teams: [], organizations: [], memberships: [], endUsers: [] };
   const none = { keys: [], models: [], budgets: new Map<string, ForeignRow>() };
-  return planLiteLlm({ ...people, ...none, ...tables }, { ...TERMS, unseal: null });
+  return planLiteLlm(
+    { ...people, ...none, ...tables },
+    { ...TERMS, unseal: null, endUsersOf: null },
+  );
 }
 
 function model(model_name: string, litellm_params: object, model_info: object = {}) {
