@@ -4,7 +4,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../src/core/errors.ts";
 import type { UpstreamResult } from "../../../../src/core/upstream-meter.ts";
+import { base64Of } from "../../../../src/services/chat/media/media-part.ts";
+import { readImage } from "../../../../src/services/chat/media/read-media.ts";
 import { askOther } from "../../../../src/services/chat/protocols/other-calls.ts";
+import type { UpstreamCall } from "../../../../src/services/chat/protocols/protocol.ts";
+import type { ChatRequest } from "../../../../src/services/chat/protocols/provider.ts";
 import { AccessFailure } from "../../../../src/upstream/route-failure.ts";
 import {
   ask,
@@ -16,6 +20,7 @@ import {
   REQUEST,
   routesOver,
 } from "../../../support/api/chat-routes.ts";
+import { pngUrl } from "../../../support/api/images.ts";
 import { rejection } from "../../../support/api/rejection.ts";
 import { bedrockException } from "../../../support/fakes/wire/bedrock-wire.ts";
 import { SSE, sse, typedEvent, type WireAnswer } from "../../../support/fakes/wire/wire-answer.ts";
@@ -57,6 +62,10 @@ const openAi = (code: string | number | null, message: string, type = "error") =
 const OPENAI_FAULTS: readonly Fault[] = [
   ["the caller's", openAi(null, "Too many tools", "invalid_request_error"), REQUEST_FAULT],
   ["the caller's", openAi("invalid_image", "The image is broken"), REQUEST_FAULT],
+  ["the caller's", openAi("bio_policy", "Not this"), CONTENT],
+  ["the caller's", openAi("misalignment_policy_violation", "Not this"), CONTENT],
+  ["the operator's", openAi("data_residency_mismatch", "Not in this region"), BUSY],
+  ["the server's", openAi("vector_store_timeout", "Late"), BROKEN],
   ["the caller's", openAi("context_length_exceeded", "Too long"), CONTEXT],
   ["the caller's", openAi("content_filter", "Filtered"), CONTENT],
   ["the caller's", openAi("image_content_policy_violation", "Not this image"), CONTENT],
@@ -165,9 +174,14 @@ const WAYS: Readonly<Record<string, Way>> = {
 
 type Exchange = "complete" | "stream";
 
-async function failureOf(way: WireWay, reply: WireReply, how: Exchange): Promise<unknown> {
+async function failureOf(
+  way: WireWay,
+  reply: WireReply,
+  how: Exchange,
+  parts: Partial<UpstreamCall> = {},
+): Promise<unknown> {
   server.queue(reply);
-  const call = callBy(way, server.url, {}, { cloud });
+  const call = callBy(way, server.url, parts, { cloud });
   const { complete, stream } = exchangeOf(way);
   return await rejection(how === "complete" ? complete(call) : Array.fromAsync(stream(call)));
 }
@@ -204,6 +218,87 @@ for (const [name, way] of Object.entries(WAYS)) {
     }
   });
 }
+
+/** The words of each provider for an image that it cannot read. */
+const OF_OPENAI = [
+  "empty_image_file",
+  "failed_to_download_image",
+  "image_file_not_found",
+  "image_file_too_large",
+  "image_parse_error",
+  "image_too_large",
+  "image_too_small",
+  "invalid_base64_image",
+  "invalid_image",
+  "invalid_image_format",
+  "invalid_image_mode",
+  "invalid_image_url",
+  "unsupported_image_media_type",
+].map((code) => openAi(code, "The image is broken"));
+const IMAGE_FAULTS: Readonly<Record<string, readonly WrittenError[]>> = {
+  "chat completions": OF_OPENAI,
+  "Responses, passed through": OF_OPENAI,
+  "Messages, passed through": [claude("invalid_request_error", "Could not process image")],
+  "Responses by the package": OF_OPENAI,
+  "Messages by the package": [claude("invalid_request_error", "Could not process image")],
+  "Gemini by the package": [google(400, "INVALID_ARGUMENT", "Unable to process input image")],
+};
+const IMAGE = readImage({ url: pngUrl(64, 32), param: "messages[0].content[0].image_url.url" });
+const IMAGE_REQUEST: ChatRequest = {
+  messages: [{ role: "user", content: [IMAGE] }],
+  media: [IMAGE],
+  maxTokens: 32,
+  parameters: {},
+};
+
+for (const [name, way] of Object.entries(WAYS)) {
+  describe(`${name}: an image that the server refuses is the caller's fault`, () => {
+    const asked = { request: IMAGE_REQUEST };
+
+    async function expectCallers(reply: WireReply, how: Exchange): Promise<void> {
+      const thrown = await failureOf(way, reply, how, asked);
+      expect(thrown).toBeInstanceOf(ApiError);
+      expect(thrown).toMatchObject(REQUEST_FAULT);
+      // A request that is passed through has the caller's own body.
+      if ("own" in way) return;
+      expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(base64Of(IMAGE));
+    }
+
+    test.each(IMAGE_FAULTS[name] ?? [])("%j", async (error) => {
+      const body = [JSON.stringify(way.whole(error))];
+      for (const how of ["complete", "stream"] as const) {
+        await expectCallers({ status: 400, body: [JSON.stringify({ error })] }, how);
+      }
+      await expectCallers({ body }, "complete");
+      const { body: events } = ALL_FORMS[way.kind].stream(ANSWER);
+      const texts = ALL_FORMS[way.kind].textEvents(events);
+      for (const eventOf of Object.values<(error: WrittenError) => string>(way.events)) {
+        for (const before of [[], events.slice(0, texts)]) {
+          await expectCallers({ headers: SSE, body: [...before, eventOf(error)] }, "stream");
+        }
+      }
+    });
+  });
+}
+
+test.each(["amazon-bedrock", "cohere"] as const)(
+  "%s refuses an image by the status alone, and it is the caller's fault",
+  async (kind) => {
+    const reply = ALL_FORMS[kind].refusal(400, "The image is broken");
+    for (const how of ["complete", "stream"] as const) {
+      const thrown = await failureOf({ kind }, reply, how, { request: IMAGE_REQUEST });
+      expect(thrown).toBeInstanceOf(ApiError);
+      expect(thrown).toMatchObject(REQUEST_FAULT);
+    }
+  },
+);
+
+test("a code that nobody knew is the caller's fault beside a type that is known", async () => {
+  const error = openAi("a_new_code_2", "Never", "invalid_request_error");
+  const reply = { headers: SSE, body: [typedEvent("error", { error })] };
+  const way = { kind: "openai-responses", own: "responses" } as const;
+  expect(await failureOf(way, reply, "stream")).toMatchObject(REQUEST_FAULT);
+});
 
 test("a full context is the caller's fault, as llama.cpp tells it in a field", async () => {
   const told = { code: 400, message: "the request exceeds the available context size" };

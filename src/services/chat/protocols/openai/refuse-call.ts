@@ -30,35 +30,16 @@ export async function refuse(response: UpstreamResponse, call: RefusedCall): Pro
   });
 }
 
-/** Codes that blame the request, by the words of Anthropic, Google and OpenAI. */
-const REQUEST_CODES: ReadonlySet<string> = new Set([
-  "empty_image_file",
-  "failed_to_download_image",
-  "image_file_not_found",
-  "image_file_too_large",
-  "image_parse_error",
-  "image_too_large",
-  "image_too_small",
-  "invalid_argument",
-  "invalid_image",
-  "invalid_image_format",
-  "invalid_image_mode",
-  "invalid_image_url",
-  "invalid_request_error",
-  "request_too_large",
-  "unsupported_image_media_type",
-]);
-
 /**
  * The meaning of an error in a reply with status 200: the fault of the caller, who gets an
  * ApiError, of the operator or of the server (D-656).
  */
 export function replyFailure(error: ReplyError, call: RefusedCall): ApiError | RouteFailure {
-  const { code, status, isAccess, isOperators, retryAfterSeconds } = error;
+  const { status, isAccess, isOperators, retryAfterSeconds } = error;
   const message = `The reply is an error${codeInBrackets(error)}`;
   if (isAccess) return new AccessFailure(message);
   if (isOperators) return new RouteFailure(message, "nobody", retryAfterSeconds);
-  const isRequests = REQUEST_CODES.has(code) || CALLER_FAULTS.has(status);
+  const isRequests = error.isRequests || CALLER_FAULTS.has(status);
   return isRequests || error.isContextFull || error.isContentRefusal
     ? callerFault(error, call)
     : new RouteFailure(message, "server", retryAfterSeconds);

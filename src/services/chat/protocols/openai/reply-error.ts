@@ -22,6 +22,8 @@ export interface ReplyError {
   readonly isAccess: boolean;
   /** True if the server's rules for content refuse the request. */
   readonly isContentRefusal: boolean;
+  /** True if a word of the error blames the request. */
+  readonly isRequests: boolean;
 }
 
 /** An error that a reply reports. Its meaning depends on the call, which a reader does not know. */
@@ -64,6 +66,7 @@ const ACCESS_MESSAGE = new RegExp(
 );
 /** The same for its limits, and for models that the account does not have. */
 const LIMIT_CODES: ReadonlySet<string> = new Set([
+  "data_residency_mismatch",
   "invalid_model",
   "model_not_found",
   "not_found_error",
@@ -78,6 +81,38 @@ const LIMIT_MESSAGE = new RegExp(
   "i",
 );
 
+/** Words that blame the request, by Anthropic, Google and OpenAI. */
+const REQUEST_CODES: ReadonlySet<string> = new Set([
+  "array_above_max_length",
+  "empty_image_file",
+  "failed_to_download_image",
+  "image_file_not_found",
+  "image_file_too_large",
+  "image_parse_error",
+  "image_too_large",
+  "image_too_small",
+  "integer_above_max_value",
+  "integer_below_min_value",
+  "invalid_argument",
+  "invalid_base64_image",
+  "invalid_function_parameters",
+  "invalid_image",
+  "invalid_image_format",
+  "invalid_image_mode",
+  "invalid_image_url",
+  "invalid_json_schema",
+  "invalid_request_error",
+  "invalid_type",
+  "invalid_value",
+  "missing_required_parameter",
+  "request_too_large",
+  "string_above_max_length",
+  "unknown_parameter",
+  "unsupported_image_media_type",
+  "unsupported_parameter",
+  "unsupported_value",
+]);
+
 /** The same as numbers, which some servers send in the middle of a stream. */
 const ACCESS_STATUSES: ReadonlySet<number | null> = new Set([401, 402]);
 const LIMIT_STATUSES: ReadonlySet<number | null> = new Set([404, 429, 498]);
@@ -85,6 +120,7 @@ const LIMIT_STATUSES: ReadonlySet<number | null> = new Set([404, 429, 498]);
 const FORBIDDEN = 403;
 
 const CONTENT_CODES: ReadonlySet<string> = new Set([
+  "bio_policy",
   "content_filter",
   "content_policy_violation",
   "content_policy",
@@ -92,6 +128,7 @@ const CONTENT_CODES: ReadonlySet<string> = new Set([
   "data_inspection_failed",
   "image_content_policy_violation",
   "invalid_prompt",
+  "misalignment_policy_violation",
   "moderation_blocked",
   "moderation_error",
   "safety_violation",
@@ -157,7 +194,8 @@ function hasReply({ choices, usage }: Json): boolean {
 
 function errorOf(error: unknown, body: Json): ReplyError {
   const message = typeof error === "string" ? error : isObject(error) ? messageOf(error) : "";
-  const code = shortCode(error) || shortCode(body);
+  const words = [...wordsOf(error), ...wordsOf(body)];
+  const [code = ""] = words;
   const isContextFull =
     CONTEXT_CODES.has(code) ||
     (isObject(error) && CONTEXT_CODES.has(String(error.type))) ||
@@ -169,7 +207,9 @@ function errorOf(error: unknown, body: Json): ReplyError {
   const isLimit = status === FORBIDDEN ? !isContentRefusal : LIMIT_STATUSES.has(status);
   const isOperators = isAccess || isLimit || LIMIT_CODES.has(code) || LIMIT_MESSAGE.test(message);
   const retryAfterSeconds = isObject(error) ? retryDelayOf(error) : null;
-  const faults = { isContextFull, isOperators, isAccess, isContentRefusal };
+  // A new code stands beside an old type.
+  const isRequests = words.some((word) => REQUEST_CODES.has(word));
+  const faults = { isContextFull, isOperators, isAccess, isContentRefusal, isRequests };
   return { message, code, status, ...faults, retryAfterSeconds };
 }
 
@@ -215,9 +255,12 @@ function messageOf(error: Json): string {
   return "";
 }
 
-function shortCode(error: unknown): string {
-  if (!isObject(error)) return "";
+/** The short words that name an error, the most exact one first. */
+function wordsOf(error: unknown): readonly string[] {
+  if (!isObject(error)) return [];
   const words = [error.code, error.type, error.status].filter((one) => typeof one === "string");
-  // Google's words are in capitals, such as RESOURCE_EXHAUSTED.
-  return words.map((word) => word.toLowerCase()).find((word) => /^[a-z_]{1,40}$/.test(word)) ?? "";
+  // Google's words are in capitals, such as RESOURCE_EXHAUSTED. A number can be in one.
+  return words.map((word) => word.toLowerCase()).filter((word) => WORD.test(word));
 }
+
+const WORD = /^[a-z][a-z0-9_]{0,39}$/;

@@ -21,6 +21,7 @@ import { allVectors, recordedVectors } from "./all-vectors.ts";
 import { READERS } from "./vector.ts";
 import { eventsOf } from "./vector-events.ts";
 import type { Json, Vector } from "./vector-form.ts";
+import { streamOf } from "./vector-streams.ts";
 
 const server = await shared(startWireServer());
 const cloud = { region: "eu-west-1" };
@@ -73,7 +74,19 @@ function served(vector: Vector, way: WireWay): Served {
     const body = isRecorded ? response : JSON.stringify(completed(vector, way));
     return { reply: { body: [body] }, isStream: false, events: [JSON.parse(body)] };
   }
-  const events = eventsOf(vector);
+  return streamed(way, eventsOf(vector));
+}
+
+/** A vector of ours as a stream with the same counts. */
+function servedAsStream(vector: Vector, way: WireWay): Served {
+  const reply = completed(vector, way);
+  const { text: _, ...silent } = ANSWER;
+  const answer = TEXTS.some((name) => isEmptyList(reply[name])) ? silent : ANSWER;
+  const written = { form: ALL_FORMS[way.kind], answer };
+  return streamed(way, streamOf(vector.shape, reply, written));
+}
+
+function streamed(way: WireWay, events: readonly Json[]): Served {
   const isStream = true;
   if (way.kind === "amazon-bedrock") {
     const headers = { "content-type": "application/vnd.amazon.eventstream" };
@@ -182,10 +195,22 @@ describe.each(Object.entries(WAYS))("%s", (shape, ways) => {
     for (const way of ways) expect(cases.map(([, , one]) => one)).toContain(way);
   });
 
-  test.each(cases)("%s", async (_, vector, way) => {
-    const reply = served(vector, way);
+  async function expectUsage(vector: Vector, way: WireWay, reply: Served) {
     const { usage, ...delivered } = await answered(way, reply);
     const read = expected(vector, { way, events: reply.events, delivered });
     expect(facts(usage, way)).toEqual(facts(read, way));
+    return facts(usage, way);
+  }
+
+  test.each(cases)("%s", async (_, vector, way) => {
+    await expectUsage(vector, way, served(vector, way));
   });
+
+  test.each(cases.filter(([, vector]) => whole.includes(vector)))(
+    "%s, as a stream with the same usage",
+    async (_, vector, way) => {
+      const asStream = await expectUsage(vector, way, servedAsStream(vector, way));
+      expect(asStream).toEqual(await expectUsage(vector, way, served(vector, way)));
+    },
+  );
 });

@@ -20,7 +20,7 @@ function parsed(json: unknown): Json {
 }
 
 /** The events of AWS's binary framing, each below the name of its type. */
-function awsEvents(bytes: Buffer): Json[] {
+export function awsEvents(bytes: Buffer): Json[] {
   const events: Json[] = [];
   for (let at = 0; at < bytes.length; at += bytes.readUInt32BE(at)) {
     const headersEnd = at + 12 + bytes.readUInt32BE(at + 4);
