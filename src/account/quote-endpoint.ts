@@ -119,8 +119,10 @@ function quotedRequest(
   const passed = Object.fromEntries(PASSED_ON.map((name) => [name, request.headers.get(name)]));
   const headers = { ...passed, [RUN_HEADER]: runHeaderOf(request.headers, deps.runRules()) };
   const { signal } = request;
-  const content = method === "GET" ? { query: searchParamsOf(body) } : { body };
-  return innerRequest({ method, path, headers, signal, ...content });
+  if (method !== "GET") return innerRequest({ method, path, headers, signal, body });
+  if (Array.isArray(body)) throw invalid("body", "must be an object");
+  const query = searchParamsOf({ ...body });
+  return innerRequest({ method, path, headers, signal, query });
 }
 
 /** Throws the refusal of the call's own body or key. */

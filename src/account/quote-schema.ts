@@ -21,7 +21,10 @@ export const QuoteBody = Type.Object(
       description: "The endpoint of the call",
       examples: ["/v1/chat/completions"],
     }),
-    body: anyObject({ description: "Its body; for maps, the parameters of its query" }),
+    body: Type.Union([anyObject(), Type.Array(anyObject())], {
+      must: "must be an object, or the array of a batch",
+      description: "Its body; for maps, the parameters of its query",
+    }),
   },
   { additionalProperties: false },
 );

@@ -416,8 +416,14 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 42
 /** Clients retry this status by themselves, so the header says when a retry is of no use. */
 const TOO_MANY = 429;
 
+/** A refusal of any surface, and the seconds after which the same request can succeed. */
+export interface Refusal {
+  readonly status: number;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
 /** The value of `x-should-retry`; null for a status that every client takes right without it. */
-export function shouldRetry({ status, retryAfterSeconds }: ApiError): boolean | null {
+export function shouldRetry({ status, retryAfterSeconds }: Refusal): boolean | null {
   const isTimed = retryAfterSeconds !== undefined;
   if (status === TOO_MANY) return isTimed ? null : false;
   return FINAL_STATUSES.has(status) ? isTimed : null;
@@ -427,6 +433,9 @@ export function shouldRetry({ status, retryAfterSeconds }: ApiError): boolean | 
 export function saysShouldRetry(status: number): boolean {
   return FINAL_STATUSES.has(status) || status === TOO_MANY;
 }
+
+/** The status of a request without a valid key. */
+export const UNAUTHORIZED = ERRORS.missing_api_key.status;
 
 /** The status of a successful reply. */
 export const OK = 200;

@@ -3,7 +3,7 @@
 
 import type { RateLimits } from "../../actors/account.ts";
 import type { Surface } from "../core/access/services.ts";
-import { type ApiError, OK, shouldRetry } from "../core/errors.ts";
+import { type ApiError, OK, type Refusal, shouldRetry, UNAUTHORIZED } from "../core/errors.ts";
 
 /** The data for the headers of a response. */
 export interface ResponseMeta {
@@ -47,14 +47,22 @@ export function errorResponse(error: ApiError, facts: ResponseMeta, form: ErrorF
   const body = JSON.stringify(form(error, facts.requestId));
   const response = responseOf(body, error.status, JSON_TYPE, facts);
   const { headers } = response;
-  if (error.retryAfterSeconds !== undefined) {
-    headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
-  }
-  const retry = shouldRetry(error);
-  if (retry !== null) headers.set("x-should-retry", String(retry));
+  addRetryHeaders(headers, error);
+  // HTTP demands the challenge (RFC 9110, 15.5.2).
+  if (error.status === UNAUTHORIZED) headers.set("www-authenticate", "Bearer");
   if (error.allow !== undefined) headers.set("allow", error.allow);
   if (facts.closes) headers.set("connection", "close");
   return response;
+}
+
+/** Adds the headers that say whether and when a refusal, of any surface, can be tried again. */
+export function addRetryHeaders(headers: Headers, refusal: Refusal): void {
+  const { retryAfterSeconds } = refusal;
+  if (retryAfterSeconds !== undefined) {
+    headers.set("retry-after", String(Math.max(1, Math.ceil(retryAfterSeconds))));
+  }
+  const retry = shouldRetry(refusal);
+  if (retry !== null) headers.set("x-should-retry", String(retry));
 }
 
 /** Makes the body of an error. */

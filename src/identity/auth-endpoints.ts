@@ -16,6 +16,7 @@ import {
   visitorEndpoint,
 } from "../http/console/console-endpoint.ts";
 import type { SignedIn } from "../http/console/people.ts";
+import { addRetryHeaders } from "../http/respond.ts";
 import { Type } from "../http/schema.ts";
 import { atLeast } from "./answer-time.ts";
 import { countAttempt, takeCode } from "./attempt-limits.ts";
@@ -221,6 +222,6 @@ function messageText(message: unknown): string {
 function answerOf({ code, message, retryAfterSeconds }: Refusal): Response {
   const { status } = CONSOLE_ERRORS[code];
   const answer = Response.json({ error: { code, message } }, { status });
-  if (retryAfterSeconds !== undefined) answer.headers.set("retry-after", `${retryAfterSeconds}`);
+  addRetryHeaders(answer.headers, { status, retryAfterSeconds });
   return answer;
 }

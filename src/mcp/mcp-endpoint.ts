@@ -4,7 +4,7 @@ import { viewAccount } from "../calls/account.ts";
 import { MAIL, SEARCH } from "../core/access/limits.ts";
 import { accountPage } from "../core/account-page.ts";
 import type { Brand } from "../core/brand/brand.ts";
-import { ACCEPTED, ApiError, ERRORS } from "../core/errors.ts";
+import { ACCEPTED, ApiError, UNAUTHORIZED } from "../core/errors.ts";
 import { isLoopback } from "../core/loopback.ts";
 import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
@@ -37,7 +37,6 @@ export interface McpDeps extends SearchDeps, MapsDeps {
 
 type McpContext = EndpointContext<McpDeps>;
 
-const UNAUTHORIZED = ERRORS.missing_api_key.status;
 /** Room for the message around the arguments of a tool. */
 const ENVELOPE_BYTES = 64 * 1024;
 const BODY_BYTES_MAX = Math.max(MAIL.bodyBytesMax, SEARCH.batchBodyBytesMax) + ENVELOPE_BYTES;
@@ -74,7 +73,8 @@ const LIST = {
   },
 };
 
-const keyed = endpoint({
+/** POST /mcp. */
+export const mcp: Endpoint<McpDeps> = endpoint({
   id: "mcp",
   surface: "gateway",
   method: "POST",
@@ -140,18 +140,6 @@ Any other message counts as one request.`,
   },
   answer: (_, __, response) => ({ response }),
 });
-
-/** POST /mcp. A key that is missing or wrong is answered with the challenge of RFC 6750. */
-export const mcp: Endpoint<McpDeps> = {
-  ...keyed,
-  async answer(deps, raw) {
-    const response = await keyed.answer(deps, raw);
-    if (response.status === UNAUTHORIZED) {
-      response.headers.set("www-authenticate", "Bearer");
-    }
-    return response;
-  },
-};
 
 /**
  * Refuses a message that a foreign page may have sent. Such pages reach services behind a firewall

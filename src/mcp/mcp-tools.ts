@@ -135,7 +135,9 @@ const quote: McpTool = {
     "call and costs nothing.",
   properties: {
     path: text({ description: "The endpoint of the call, such as `/v1/search`" }),
-    body: anyObject({ description: "Its body; for maps, the parameters of its query" }),
+    body: Type.Union([anyObject(), Type.Array(anyObject())], {
+      description: "Its body; for maps, the parameters of its query",
+    }),
   },
   required: ["path", "body"],
   readsOnly: true,

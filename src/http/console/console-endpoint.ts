@@ -22,6 +22,7 @@ import type { Access, Endpoint, EndpointInfo } from "../endpoint-info.ts";
 import { failureOf } from "../failure.ts";
 import type { RawRequest } from "../frame.ts";
 import { isLocalPage } from "../local-request.ts";
+import { addRetryHeaders } from "../respond.ts";
 import type { Checked, TSchema } from "../schema.ts";
 import { peerOf } from "../server.ts";
 import { isOwnOrigin } from "./own-origin.ts";
@@ -326,8 +327,6 @@ function refusal({ log }: ConsoleFrameDeps, thrown: unknown, requestId: string):
   }
   const { code, message, status } = error;
   const response = Response.json({ error: { code, message } }, { status });
-  if ("retryAfterSeconds" in error && error.retryAfterSeconds !== undefined) {
-    response.headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
-  }
+  addRetryHeaders(response.headers, error);
   return withHeaders(response, requestId);
 }

@@ -1,7 +1,7 @@
 // Writes one endpoint as an operation of an OpenAPI document.
 
 import { SERVICES } from "../../core/access/services.ts";
-import { ERRORS, type ErrorCode, OK, saysShouldRetry } from "../../core/errors.ts";
+import { ERRORS, type ErrorCode, OK, saysShouldRetry, UNAUTHORIZED } from "../../core/errors.ts";
 import type { Json } from "../../core/text/json.ts";
 import { END_USER_PARAMETER } from "../body/end-user.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
@@ -144,6 +144,7 @@ function errorOf(codes: readonly ErrorCode[], status: number): Json {
       ...COMMON_HEADERS,
       ...(RETRYING.has(status) && { "retry-after": header("retry-after") }),
       ...(saysShouldRetry(status) && { "x-should-retry": header("x-should-retry") }),
+      ...(status === UNAUTHORIZED && { "www-authenticate": header("www-authenticate") }),
     },
     content: {
       "application/json": {

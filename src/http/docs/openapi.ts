@@ -102,4 +102,8 @@ const HEADERS: Json = {
     description: "`false` where no retry changes the answer; `true` only beside `retry-after`",
     schema: { enum: ["true", "false"] },
   },
+  "www-authenticate": {
+    description: "How a key is sent",
+    schema: { const: "Bearer" },
+  },
 };

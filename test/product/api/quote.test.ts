@@ -245,6 +245,12 @@ describe("other services", () => {
       null,
     ]);
     expect(search.likely.cost_usd).toBe(search.hold_usd);
+    const queries = [
+      { query: "trams", max_results: 7 },
+      { query: "buses", max_results: 7 },
+    ];
+    const batch = await quoted(account, "/v1/search/batch", queries);
+    expect(batch.hold_usd).toBe(2 * search.hold_usd);
     const query = { action: "geocode", query: "Oslo" };
     const map = await quoted(account, "/v1/maps", query);
     expect([map.model, map.hold_usd]).toEqual(["geocode", 0.00005]);

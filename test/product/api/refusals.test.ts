@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Asking, Decision } from "../../../actors/account.ts";
 import { CHAT } from "../../../src/core/access/limits.ts";
-import { ApiError, type ErrorCode } from "../../../src/core/errors.ts";
-import { ZERO } from "../../../src/core/money/money.ts";
-import { ApiWorld, chatBody, errorOf, until } from "../../support/api/api-world.ts";
+import type { ErrorCode } from "../../../src/core/errors.ts";
+import { chatBody, errorOf, until } from "../../support/api/api-world.ts";
 import { expectRefusal } from "../../support/api/expect-refusal.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { silence, textBatch, wholeReply } from "../../support/fakes/scripted-chat.ts";
@@ -70,38 +68,6 @@ describe("a refused chat call", () => {
       const account = await api.account(options);
       await expectRefusal(await api.post(account, body as object), code);
     }
-  });
-
-  test("says when to retry while a top-up is under way, if its tokens were counted", async () => {
-    const rate = { limit: 20, remaining: 19, resetSeconds: 60 };
-    const short = { spendable: ZERO };
-    const options = { retryAfterSeconds: 5 };
-    const error = new ApiError("insufficient_credits", "A top-up is under way", options);
-    const refused: Decision = { verdict: "refused", error, rate, funds: short };
-    const admit = async ({ terms: { tentative } }: Asking): Promise<Decision> =>
-      tentative === true ? { verdict: "short", funds: short } : refused;
-    await using world = await ApiWorld.start(({ actors }) => ({
-      accounts: {
-        of(id, bucket) {
-          const account = actors.of(id, bucket);
-          return {
-            admit,
-            quote: (asking) => account.quote(asking),
-            endResponse: () => Promise.resolve(),
-            view: (keyId) => account.view(keyId),
-            viewFor: (call) => account.viewFor(call),
-            modelsOf: (keyId) => account.modelsOf(keyId),
-          };
-        },
-        refusesUnread: () => false,
-      },
-    }));
-    const account = await world.account({ paid: "5" });
-    const response = await world.post(account, chatBody());
-    expect(response.headers.get("retry-after")).toBe("5");
-    const { message } = await errorOf(response);
-    expect(message).toEndWith("An automatic top-up is under way");
-    expect(response.headers.get("x-should-retry")).toBe("true");
   });
 
   test("names no model in the log that does not exist", async () => {

@@ -2,12 +2,14 @@
 
 import { EndUser } from "../../../src/core/access/end-users.ts";
 import { usd } from "../../../src/core/money/money.ts";
+import { END_USER_HEADER } from "../../../src/http/body/end-user.ts";
 import {
   type EndUserTerms,
   setEndUserBudget,
 } from "../../../src/store/accounts/end-user-budgets.ts";
 import type { TestAccount } from "../stores/accounts.ts";
-import { type ApiWorld, chatBody, PEPPER } from "./api-world.ts";
+import { type ApiWorld, PEPPER } from "./api-world.ts";
+import type { ErrorDoor } from "./error-door.ts";
 
 /** Less than any call that costs something may hold. */
 export const TOO_LITTLE = "0.000000001";
@@ -36,16 +38,11 @@ export async function giveBudget(
   await account.actor.configure();
 }
 
-/** By error code, for a chat endpoint and accounts that can pay. */
-export function endUserRefusals(
-  api: ApiWorld,
-  { path, open }: { readonly path: string; readonly open: () => Promise<TestAccount> },
-) {
-  return {
-    end_user_budget_exceeded: async () => {
-      const account = await open();
-      await giveBudget(api, account, { usd: TOO_LITTLE });
-      return await api.postTo(path, account, chatBody({ user: "customer-4711" }));
-    },
-  };
-}
+/** By error code. */
+export const endUserRefusals = {
+  end_user_budget_exceeded: async (door: ErrorDoor) => {
+    const account = await door.open();
+    await giveBudget(door.api, account, { usd: TOO_LITTLE });
+    return await door.send(account, { headers: { [END_USER_HEADER]: "customer-4711" } });
+  },
+};

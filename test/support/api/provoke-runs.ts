@@ -3,45 +3,61 @@
 import { changeOwnRun } from "../../../src/accounts/runs.ts";
 import { OPEN_RUNS_MAX } from "../../../src/core/access/runs.ts";
 import type { TestAccount } from "../stores/accounts.ts";
-import { type ApiWorld, chatBody } from "./api-world.ts";
+import { chatBody } from "./api-world.ts";
+import type { ErrorDoor } from "./error-door.ts";
 
-/** By error code, for a chat endpoint and accounts that can pay. */
-export function runRefusals(
-  api: ApiWorld,
-  { path, open }: { readonly path: string; readonly open: () => Promise<TestAccount> },
-) {
-  const send = (account: TestAccount, run: string) =>
-    api.postTo(path, account, chatBody(), { headers: { "x-svc-run": run } });
-  const begun = async () => {
-    const account = await open();
-    await (await send(account, "one; max-usd=2")).text();
-    return account;
-  };
-  return {
-    run_budget_exceeded: async () => await send(await open(), "one; max-usd=0.000001"),
-    run_paused: async () => {
-      const account = await begun();
-      const { actors, database } = api.parts.stores;
-      const deps = { actors, database, onDelayed: () => {} };
-      await changeOwnRun(deps, account.row, { run: "one", change: { isPaused: true } });
-      return await send(account, "one");
-    },
-    run_ended: async () => {
-      const account = await begun();
-      const { sql } = api.parts.stores.database;
-      await sql`UPDATE runs SET ends_at = now() WHERE account = ${account.row.number}`;
-      await sql`UPDATE accounts SET version = version + 1 WHERE number = ${account.row.number}`;
-      await account.actor.configure();
-      return await send(account, "one");
-    },
-    too_many_budgets: async () => {
-      const account = await begun();
-      await api.parts.stores.database.sql`
-        INSERT INTO runs (account, id, key, amount, ends_at)
-        SELECT account, 'run-' || n, key, amount, ends_at
-        FROM runs, generate_series(2, ${OPEN_RUNS_MAX}) AS n
-        WHERE account = ${account.row.number}`;
-      return await send(account, "another; max-usd=2");
-    },
-  };
+const send = (door: ErrorDoor, account: TestAccount, run: string) =>
+  door.send(account, { headers: { "x-svc-run": run } });
+
+async function begun(door: ErrorDoor): Promise<TestAccount> {
+  const account = await door.open();
+  await (await send(door, account, "one; max-usd=2")).text();
+  return account;
 }
+
+/** Opens as many runs as an account may have, as copies of its first one. */
+async function openMany(door: ErrorDoor, { row }: TestAccount): Promise<void> {
+  await door.api.parts.stores.database.sql`
+    INSERT INTO runs (account, id, key, amount, ends_at)
+    SELECT account, 'run-' || n, key, amount, ends_at
+    FROM runs, generate_series(1, ${OPEN_RUNS_MAX}) AS n
+    WHERE account = ${row.number} AND id = 'one'`;
+}
+
+/** Gives an ended run more time, beside as many open ones as there may be. */
+export async function runAmongMany(door: ErrorDoor): Promise<Response> {
+  const account = await door.open();
+  const headers = { "x-svc-run": "one; max-usd=2" };
+  await (await door.api.postTo(door.chatPath, account, chatBody(), { headers })).text();
+  await openMany(door, account);
+  const { sql } = door.api.parts.stores.database;
+  await sql`
+    UPDATE runs SET ends_at = now() WHERE account = ${account.row.number} AND id = 'one'`;
+  return await door.send(account, { params: { id: "one" }, text: JSON.stringify({ ttl: 600 }) });
+}
+
+/** By error code. */
+export const runRefusals = {
+  run_budget_exceeded: async (door: ErrorDoor) =>
+    await send(door, await door.open(), "one; max-usd=0.000001"),
+  run_paused: async (door: ErrorDoor) => {
+    const account = await begun(door);
+    const { actors, database } = door.api.parts.stores;
+    const deps = { actors, database, onDelayed: () => {} };
+    await changeOwnRun(deps, account.row, { run: "one", change: { isPaused: true } });
+    return await send(door, account, "one");
+  },
+  run_ended: async (door: ErrorDoor) => {
+    const account = await begun(door);
+    const { sql } = door.api.parts.stores.database;
+    await sql`UPDATE runs SET ends_at = now() WHERE account = ${account.row.number}`;
+    await sql`UPDATE accounts SET version = version + 1 WHERE number = ${account.row.number}`;
+    await account.actor.configure();
+    return await send(door, account, "one");
+  },
+  too_many_budgets: async (door: ErrorDoor) => {
+    const account = await begun(door);
+    await openMany(door, account);
+    return await send(door, account, "another; max-usd=2");
+  },
+};

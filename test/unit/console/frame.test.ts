@@ -1,4 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import {
+  CONSOLE_ERRORS,
+  ConsoleError,
+  type ConsoleErrorCode,
+} from "../../../src/core/console-errors.ts";
+import {
+  ADMINISTRATION_ERRORS,
+  AdministrationError,
+  type AdministrationErrorCode,
+  ApiError,
+  ERRORS,
+  type ErrorCode,
+} from "../../../src/core/errors.ts";
 import type { Membership, People, SignedIn } from "../../../src/http/console/people.ts";
 import { appAlone, consoleAlone } from "../../support/api/app-alone.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
@@ -89,5 +102,43 @@ describe("the console's frame", () => {
     expect((await ask("/models")).status).toBe(429);
     clock.advance(60_000);
     expect((await ask("/models")).status).toBe(200);
+  });
+});
+
+describe("a refusal of the console says whether a retry helps", () => {
+  const FINAL = [401, 402, 403, 404, 409, 422, 429];
+  const words = "Not now";
+  const refusals: readonly (readonly [string, Error & { readonly status: number }])[] = [
+    ...(Object.keys(CONSOLE_ERRORS) as ConsoleErrorCode[]).map(
+      (code) => [code, new ConsoleError(code, words)] as const,
+    ),
+    ...(Object.keys(ADMINISTRATION_ERRORS) as AdministrationErrorCode[]).map(
+      (code) => [code, new AdministrationError(code, words)] as const,
+    ),
+    ...(Object.keys(ERRORS) as ErrorCode[]).map(
+      (code) => [code, new ApiError(code, words)] as const,
+    ),
+  ];
+  const refusing = (error: Error) =>
+    appAlone({ console: consoleAlone({ ...people, signedIn: () => Promise.reject(error) }) });
+
+  test.each(refusals)("%s", async (code, error) => {
+    const { status, headers } = await refusing(error).get("/console/api/models");
+    expect(status).toBe(error.status);
+    expect(headers.get("x-should-retry")).toBe(FINAL.includes(status) ? "false" : null);
+    expect([code, headers.get("retry-after")]).toEqual([code, null]);
+  });
+
+  test("where waiting helps, with the seconds to wait", async () => {
+    const charging = new ApiError("insufficient_credits", words, { retryAfterSeconds: 4.2 });
+    const attempts = new ConsoleError("too_many_attempts", words, 60);
+    for (const [error, retry, seconds] of [
+      [charging, "true", "5"],
+      [attempts, null, "60"],
+    ] as const) {
+      const { headers } = await refusing(error).get("/console/api/models");
+      expect(headers.get("x-should-retry")).toBe(retry);
+      expect(headers.get("retry-after")).toBe(seconds);
+    }
   });
 });

@@ -33,7 +33,8 @@ async function call({ method, path }: Pick<Endpoint, "method" | "path">, caller:
     ...(method === "POST" && { body: "{}" }),
   });
   const text = await response.text();
-  return { status: response.status, text, code: /"code":"(\w+)"/.exec(text)?.[1] };
+  const retry = response.headers.get("x-should-retry");
+  return { status: response.status, text, code: /"code":"(\w+)"/.exec(text)?.[1], retry };
 }
 
 const ROWS = OPERATOR.map((one) => [`${one.method} ${one.path}`, one] as const);
@@ -74,6 +75,19 @@ test.each(ROWS)("%s is refused to operators without a second factor", async (_, 
 test.each(ROWS)("%s is refused to operators from another address", async (_, endpoint) => {
   const answer = await call(endpoint, { who: "operator", ip: FOREIGN_ADDRESS });
   expect([answer.status, answer.code]).toEqual([403, "operator_address"]);
+});
+
+test("no refusal of a caller is tried again", async () => {
+  const endpoint = { method: "GET", path: "/console/operator/trail" } as const;
+  for (const caller of [
+    { who: null },
+    { who: "owner" },
+    { who: "operator_without_factor" },
+    { who: "operator", ip: FOREIGN_ADDRESS },
+  ]) {
+    const { status, retry } = await call(endpoint, caller);
+    expect([caller, status < 500, retry]).toEqual([caller, true, "false"]);
+  }
 });
 
 test.each(ROWS)("%s exists for an operator", async (_, endpoint) => {
