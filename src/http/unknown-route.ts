@@ -100,7 +100,8 @@ function adviceFor(routes: readonly Route[], path: string): string {
   const meant = closest(routes, path);
   if (meant !== null) return `. Did you mean ${meant.method} ${meant.path}?`;
   const { below, paths } = nearby(routes, path);
-  return paths.length === 0 ? "." : `. Below ${below} there are ${paths.join(", ")}.`;
+  if (paths.length < 2) return paths.length === 0 ? "." : `. There is ${paths[0]}.`;
+  return `. Below ${below} there are ${paths.join(", ")}.`;
 }
 
 /** The paths of endpoints of the API that share the most first parts with a path. */

@@ -207,6 +207,6 @@ function placeOf<Place, Row>(
 ): Place | null {
   if (name == null) return null;
   const place = keyset.parse(name);
-  if (place === null) throw invalid("before", "must be `next` of a page");
+  if (place === null) throw invalid("before", "must be the `next` of a page");
   return place;
 }

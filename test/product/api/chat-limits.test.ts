@@ -72,6 +72,17 @@ async function sent(base: string, { model = "plain", messages = 1, ...more }: As
 const ELSEWHERE = "; /responses and /messages have no such limit";
 
 describe.each(["/v1", "/api/v1"])("at %s", (base) => {
+  test.each([0, -1, 1.5, "10", 1e300])(
+    "max_tokens %p is refused with the limit",
+    async (tokens) => {
+      const rule =
+        "must be an integer of at least 1, and at most 32768, unless the operator allows";
+      expect(await sent(base, { max_tokens: tokens })).toStartWith(`max_tokens ${rule}`);
+      const newer = await sent(base, { max_completion_tokens: tokens });
+      expect(newer).toStartWith(`max_completion_tokens ${rule}`);
+    },
+  );
+
   test("a request has the limits of the contract where none is raised", async () => {
     catalogue = catalogueWith(undefined);
     expect(await sent(base, { messages: 256 })).toEqual({ max_tokens: 4096, messages: 256 });

@@ -53,6 +53,13 @@ describe("the refusal of a path without an endpoint names the endpoint that was 
     expect(message).not.toContain("/console");
   });
 
+  test("or the only one near it", () => {
+    const { message } = noEndpoint(GATEWAY_ROUTES, "GET", "/v1/maps/berlin");
+    expect(message).toBe(
+      "There is no GET /v1/maps/berlin. There is /v1/maps. The documentation is at /docs",
+    );
+  });
+
   test("of its own surface", () => {
     const { message } = noEndpoint(APPLICATION, "GET", "/api/v1/model");
     expect(message).toContain("Did you mean GET /api/v1/models?");

@@ -181,10 +181,12 @@ const ResponseFormat = Type.Union([
   }),
 ]);
 
+const LIMIT = `at most ${CHAT.maxTokensMax}, unless the operator allows more`;
 const outputLimit = (words: string) =>
   optional(
     whole(1, MESSAGES.maxTokensMax, {
-      description: `${words}; at most ${CHAT.maxTokensMax}, unless the operator allows more`,
+      description: `${words}; ${LIMIT}`,
+      must: `must be an integer of at least 1, and ${LIMIT}`,
       default: CHAT.maxTokensDefault,
     }),
   );
