@@ -1,5 +1,5 @@
-// Writes the pages of the sandbox, for a person with a browser. Each says that no real money moves.
-// Pages of a payer are in the payer's language; the page that plays banks is in English (D-201).
+// Writes the pages of the sandbox, for a person with a browser, in that person's language. Each
+// says that no real money moves (D-201).
 
 import { PLAN_NAMES } from "../../core/access/limits.ts";
 import { LANGUAGE_FIELD, LANGUAGE_TAGS, LANGUAGES, type Language } from "../../core/languages.ts";
@@ -11,18 +11,18 @@ import { escapeHtml } from "../../core/text/html.ts";
 import type { SandboxActions } from "./sandbox-actions.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
 import { BEHAVIOURS, TEST_CARDS } from "./test-cards.ts";
-import { englishSandbox, type SandboxTexts } from "./texts/english.ts";
+import type { SandboxTexts } from "./texts/english.ts";
 import { SANDBOX_TEXTS } from "./texts/sandbox-texts.ts";
 
 const STYLE =
   ":root{color-scheme:light dark;background:Canvas}" +
   "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}" +
   "p.notice{background:#ffd;border:1px solid #cc8;padding:.5rem .75rem}" +
-  "fieldset{border:1px solid #bbb;margin:0 0 1rem}label{display:block}button{font:inherit}" +
-  "form.inline{display:inline-block;margin:0 .5rem .5rem 0}" +
+  "fieldset{border:1px solid #bbb;margin:0 0 1rem}button{font:inherit}" +
+  "label{display:flex;gap:.5rem;align-items:baseline}" +
+  "form.inline{display:inline-block;margin:0 .5rem .5rem 0}li{margin-bottom:.5rem}" +
   "@media(prefers-color-scheme:dark){p.notice{background:#332e00;border-color:#776d1f}" +
   "fieldset{border-color:#666}}";
-const ENGLISH = { language: "en", path: null } as const;
 
 /** The reader of a page. */
 export interface PageTerms {
@@ -136,34 +136,36 @@ export function paidPage(returnUrl: string, { language }: PageTerms): string {
 }
 
 /** Writes the page with a button for each action of banks and holders. */
-export function overviewPage({ store }: SandboxActions): string {
+export function overviewPage({ store }: SandboxActions, terms: PageTerms): string {
+  const texts = SANDBOX_TEXTS[terms.language];
+  const { bank } = texts;
   const open = store
     .list("checkout.session")
     .filter(({ status }) => status === "open")
-    .map(
-      ({ id, amount_total }) =>
-        `<li><a href="/pay/${id}">Pay ${englishCents(amount_total)}</a></li>`,
-    );
+    .map(({ id, amount_total: cents }) => {
+      return `<li><a href="/pay/${id}">${escapeHtml(texts.pay(centsText(cents, texts)))}</a></li>`;
+    });
   // The list leaves out canceled intents, which the sandbox made for final invoices: nobody paid
   // these intents.
   const made = store.list("payment_intent").filter(({ status }) => status !== "canceled");
-  const payments = made.map((intent) => paymentItem(store, intent));
+  const payments = made.map((intent) => paymentItem(store, intent, texts));
   const cards = store
     .list("payment_method")
     .filter(({ customer }) => customer !== null)
-    .map((card) => cardItem(card, store.behaviourOf(card.id)));
-  return page(
-    "Sandbox",
-    `<h2>Pages to pay</h2><ul>${open.join("") || "<li>none</li>"}</ul>` +
-      `<h2>Payments</h2><ul>${payments.join("") || "<li>none</li>"}</ul>` +
-      `<h2>Saved cards</h2><ul>${cards.join("") || "<li>none</li>"}</ul>`,
-    ENGLISH,
-  );
+    .map((card) => cardItem(card, store.behaviourOf(card.id), bank));
+  const part = (title: string, items: readonly string[]) =>
+    `<h2>${title}</h2><ul>${items.join("") || `<li>${bank.none}</li>`}</ul>`;
+  const content = part(bank.pages, open) + part(bank.payments, payments) + part(bank.cards, cards);
+  return page(bank.title, content, terms);
 }
 
-/** Says that an action of banks or holders was refused. */
-export function refusedPage(message: string): string {
-  return messagePage("Refused", message, ENGLISH);
+/** Says that an action of banks or holders was refused, and why. */
+export function refusedPage(
+  reason: keyof SandboxTexts["refusals"],
+  { language }: Pick<PageTerms, "language">,
+): string {
+  const { refusedTitle, refusals } = SANDBOX_TEXTS[language];
+  return messagePage(refusedTitle, refusals[reason], { language, path: null });
 }
 
 /** Says that there is no such page. */
@@ -177,36 +179,53 @@ function messagePage(title: string, message: string, terms: PageTerms): string {
   return page(title, `<p>${escapeHtml(message)}</p><p><a href="/">${allPayments}</a></p>`, terms);
 }
 
-function paymentItem(store: SandboxActions["store"], intent: SandboxObject): string {
-  const of = (kind: string) => store.list(kind).filter((one) => one.payment_intent === intent.id);
-  const disputes = of("dispute").flatMap(({ id, status }) => [
-    `<br>dispute ${escapeHtml(String(status))} `,
-    action("Win", { do: "move", id, status: "won" }),
-    action("Lose", { do: "move", id, status: "lost" }),
-  ]);
-  const refunds = of("refund").flatMap(({ id, status, amount }) => [
-    `<br>refund of ${englishCents(amount)} ${escapeHtml(String(status))} `,
-    ...(status === "failed" ? [] : [action("Let it fail", { do: "fail", id })]),
-  ]);
-  const actions =
-    intent.status === "succeeded"
-      ? [
-          action("Refund", { do: "refund", id: intent.id }),
-          action("Dispute", { do: "dispute", id: intent.id, status: "needs_response" }),
-          action("Ask", { do: "dispute", id: intent.id, status: "warning_needs_response" }),
-          action("Warn of fraud", { do: "warn", id: intent.id }),
-        ]
-      : [];
-  const what = `${englishCents(intent.amount)} ${escapeHtml(String(intent.status))} `;
-  return `<li>${[what, ...actions, ...refunds, ...disputes].join("")}</li>`;
+function paymentItem(
+  store: SandboxActions["store"],
+  { id, amount, status }: SandboxObject,
+  texts: SandboxTexts,
+): string {
+  const { bank } = texts;
+  const { actions } = bank;
+  const of = (kind: string) => store.list(kind).filter((one) => one.payment_intent === id);
+  const paid = of("charge").find((one) => one.paid === true);
+  const refund = paid?.refunded === false ? [action(actions.refund, { do: "refund", id })] : [];
+  const others = [
+    action(actions.dispute, { do: "dispute", id, status: "needs_response" }),
+    action(actions.inquire, { do: "dispute", id, status: "warning_needs_response" }),
+    action(actions.warn, { do: "warn", id }),
+  ];
+  const refunds = of("refund").map((one) => {
+    const state = wordsFor(String(one.status), bank.refundStates);
+    const fail = action(actions.fail, { do: "fail", id: one.id });
+    return row(bank.refund(centsText(one.amount, texts), state), one.status === "failed" ? [] : [fail]);
+  });
+  const disputes = of("dispute").map((one) =>
+    row(bank.dispute(wordsFor(String(one.status), bank.disputeStates)), [
+      action(actions.win, { do: "move", id: one.id, status: "won" }),
+      action(actions.lose, { do: "move", id: one.id, status: "lost" }),
+    ]),
+  );
+  const what = bank.payment(centsText(amount, texts), wordsFor(String(status), bank.paymentStates));
+  const first = row(what, paid === undefined ? [] : [...refund, ...others]);
+  return `<li>${[first, ...refunds, ...disputes].join("")}</li>`;
 }
 
-function cardItem({ id, card }: SandboxObject, behaviour: string): string {
+function cardItem(
+  { id, card }: SandboxObject,
+  behaviour: string,
+  { card: about, change, results }: SandboxTexts["bank"],
+): string {
   const { last4 } = { last4: "", ...(card as object) };
-  const others = BEHAVIOURS.filter((one) => one !== behaviour);
-  const buttons = others.map((status) => action(status, { do: "behave", id, status })).join("");
-  const what = `•••• ${escapeHtml(last4)}, when charged: ${escapeHtml(behaviour)}.`;
-  return `<li>${what} Make it ${buttons}</li>`;
+  const buttons = BEHAVIOURS.filter((one) => one !== behaviour).map((status) =>
+    action(results[status], { do: "behave", id, status }),
+  );
+  const what = about(last4, wordsFor(behaviour, results));
+  return `<li>${row(what, [])}${row(change, buttons)}</li>`;
+}
+
+/** A line of text with its buttons. */
+function row(text: string, buttons: readonly string[]): string {
+  return `<div>${escapeHtml(text)} ${buttons.join("")}</div>`;
 }
 
 function action(label: string, fields: Readonly<Record<string, string>>): string {
@@ -264,8 +283,4 @@ function wordsFor(code: string, known: Readonly<Record<string, string>>): string
 
 function centsText(cents: unknown, texts: SandboxTexts): string {
   return texts.usd(ofCents(Number(cents)));
-}
-
-function englishCents(cents: unknown): string {
-  return centsText(cents, englishSandbox);
 }

@@ -2,7 +2,13 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
-import { ALL_LANGUAGES, chosenLanguage, languageOf } from "../../core/languages.ts";
+import {
+  ALL_LANGUAGES,
+  chosenLanguage,
+  type Language,
+  languageCookie,
+  languageOf,
+} from "../../core/languages.ts";
 import type { Log } from "../../core/log.ts";
 import { isOwnOrigin } from "../../http/console/own-origin.ts";
 import { isLocalRequest } from "../../http/local-request.ts";
@@ -66,7 +72,7 @@ export function startSandbox(options: SandboxOptions): Sandbox {
     async fetch(request, self) {
       const response = isOfThisMachine(request, peerOf(self, request))
         ? await answer(actions, options, request)
-        : html(refusedPage("The sandbox is for pages of this machine alone."), 403);
+        : html(refusedPage("foreign", { language: languageFor(request) }), 403);
       store.save();
       response.headers.set("farebox-sandbox", SANDBOX_HEADER["farebox-sandbox"]);
       return response;
@@ -122,13 +128,20 @@ async function answer(
       keepAnswer(actions.store, asked, { status: FAILED, body: BROKEN });
     return intercepted ?? apiResponse(work());
   }
-  return answerPage(actions, {
+  const page = answerPage(actions, {
     method: request.method,
     path: pathname,
     form: new URLSearchParams(body),
-    language:
-      chosenLanguage(request.url, ALL_LANGUAGES) ?? languageOf(request.headers, ALL_LANGUAGES),
+    language: languageFor(request),
   });
+  // The language that somebody chose on one page is that of all pages.
+  const chosen = chosenLanguage(request.url, ALL_LANGUAGES);
+  if (chosen !== null) page.headers.append("set-cookie", languageCookie(chosen));
+  return page;
+}
+
+function languageFor({ url, headers }: Request): Language {
+  return chosenLanguage(url, ALL_LANGUAGES) ?? languageOf(headers, ALL_LANGUAGES);
 }
 
 /**
@@ -177,14 +190,14 @@ function answerPage(actions: SandboxActions, request: PageRequest): Response {
       const isOne = document?.object === "invoice" || document?.object === "credit_note";
       if (document !== null && isOne) return html(documentPage(document, request));
     }
-    if (path === "/" && method === "GET") return html(overviewPage(actions));
+    if (path === "/" && method === "GET") return html(overviewPage(actions, request));
     if (path === "/act" && method === "POST") {
       act(actions, form);
       return new Response(null, { status: 303, headers: { location: "/" } });
     }
   } catch (error) {
     if (!(error instanceof SandboxRefusal)) throw error;
-    if (!error.isMissing) return html(refusedPage(error.message), 400);
+    if (!error.isMissing) return html(refusedPage("changed", request), 400);
   }
   return html(missingPage(request), 404);
 }

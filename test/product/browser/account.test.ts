@@ -2,6 +2,7 @@
 // pay, limit, share, try out, secure and close it.
 
 import { describe, expect, test } from "bun:test";
+import { SANDBOX_TEXTS } from "../../../src/annexes/stripe-sandbox/texts/sandbox-texts.ts";
 import { postChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { PASSWORD } from "../../support/product/browser.ts";
@@ -114,6 +115,22 @@ describe.skipIf(!canRun)("billing", () => {
     await ada.inspect("billing-dispute");
     running.sandbox.actions.moveDispute(dispute.id, "won");
     await ada.page.getByRole("row", { name: /Dispute.*decided for you/ }).waitFor();
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("the page that plays banks is read in three languages, and used", async () => {
+    const { page } = ada;
+    const { url } = running.sandbox;
+    for (const language of ["de", "zh-Hans", "en"] as const) {
+      await page.goto(`${url}/?language=${language}`);
+      await page.getByRole("heading", { name: SANDBOX_TEXTS[language].bank.title }).waitFor();
+      await ada.inspect(`sandbox-bank-${language}`);
+    }
+    await ada.button("Warn of fraud").first().click();
+    await page.getByRole("heading", { name: "Payments" }).waitFor();
+    const { store } = running.sandbox.actions;
+    expect(store.list("radar.early_fraud_warning")).toHaveLength(1);
+    await ada.go(`${account}/billing`);
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-// Tests that the sandbox's pages to pay on are in the language of their payer, from the page with
-// the cards to the receipt. That no text is missing is a matter of types.
+// Tests that the sandbox's pages are in the language of their reader, from the page with the cards
+// to the receipt, and the page that plays banks. That no text is missing is a matter of types.
 
 import { describe, expect, test } from "bun:test";
 import { englishSandbox } from "../../../src/annexes/stripe-sandbox/texts/english.ts";
@@ -91,6 +91,59 @@ describe.each([
     expectShown(shown, texts.receipt, texts.line(texts.paidTitle, amount));
   });
 
+  test("plays the bank in that language, and reads what became of each action", async () => {
+    const { bank } = texts;
+    const { store } = lab.sandbox.actions;
+    const headers = { "accept-language": accepted };
+    const overview = () => read(lab.sandbox.url, headers);
+    const act = async (form: Record<string, string>) => {
+      const body = new URLSearchParams(form);
+      const reply = await fetch(`${lab.sandbox.url}/act`, { method: "POST", headers, body });
+      return { status: reply.status, text: await reply.text() };
+    };
+    const url = await newPage();
+    expectShown(await overview(), bank.pages, bank.payments, bank.cards, texts.pay(amount));
+    await pay(url, CARDS.declined, accepted);
+    expectShown(await overview(), bank.payment(amount, bank.paymentStates.requires_payment_method));
+    await pay(url, CARDS.ok, accepted);
+    const [intent] = store.list("payment_intent");
+    const { id = "" } = intent ?? {};
+    const paid = await overview();
+    expectShown(paid, bank.payment(amount, bank.paymentStates.succeeded), bank.change);
+    expectShown(paid, bank.card("4242", bank.results.ok), bank.results.insufficient_funds);
+    const { refund, dispute, inquire, warn } = bank.actions;
+    expectShown(paid, refund, dispute, inquire, warn);
+    expectShown(
+      await act({ do: "dispute", id, status: "warning_needs_response" }),
+      bank.dispute(bank.disputeStates.warning_needs_response),
+      bank.actions.win,
+      bank.actions.lose,
+    );
+    const [opened] = store.list("dispute");
+    const won = await act({ do: "move", id: opened?.id ?? "", status: "won" });
+    expectShown(won, bank.dispute(bank.disputeStates.won));
+    const refunded = await act({ do: "refund", id });
+    const made = bank.refund(amount, bank.refundStates.succeeded);
+    expectShown(refunded, made, bank.actions.fail);
+    // Nothing is left to refund, so there is no button for it; a page from before has one.
+    const fields = `value="refund"><input type="hidden" name="id" value="${id}"`;
+    expect(paid.text).toContain(fields);
+    expect(refunded.text).not.toContain(fields);
+    const late = await act({ do: "refund", id });
+    expect(late.status).toBe(400);
+    expectShown(late, texts.refusals.changed, texts.allPayments);
+    const [last] = store.list("refund");
+    const failed = await act({ do: "fail", id: last?.id ?? "" });
+    expectShown(failed, bank.refund(amount, bank.refundStates.failed));
+  });
+
+  test("reads in that language that pages of other sites are refused", async () => {
+    const headers = { "accept-language": accepted, origin: "https://evil.example" };
+    const refused = await read(lab.sandbox.url, headers);
+    expect(refused.status).toBe(403);
+    expectShown(refused, texts.refusals.foreign);
+  });
+
   test("reads in that language that a page does not exist", async () => {
     for (const path of ["/pay/cs_none", "/receipt/pi_none", "/document/in_none", "/none"]) {
       const missing = await read(lab.sandbox.url + path, { "accept-language": accepted });
@@ -111,7 +164,11 @@ test("a choice comes before the browser: of the address, then of the cookie", as
   expect(chosen.text).toContain(`<a href="${pathname}?language=zh-Hans" lang="zh-Hans"`);
 });
 
-test("the page that plays the bank is in English for everybody", async () => {
-  const { text } = await read(lab.sandbox.url, { "accept-language": "de" });
-  expect(text).toContain('<html lang="en">');
+test("a choice on one page is kept for all pages", async () => {
+  const chosen = await fetch(`${lab.sandbox.url}/?language=de`);
+  expect(await chosen.text()).toContain('<html lang="de">');
+  expect(chosen.headers.get("set-cookie")).toStartWith(`${LANGUAGE_COOKIE}=de;`);
+  const unchosen = await fetch(lab.sandbox.url);
+  expect(await unchosen.text()).toContain('<a href="/?language=de" lang="de"');
+  expect(unchosen.headers.get("set-cookie")).toBeNull();
 });

@@ -1,4 +1,4 @@
-// The texts of the pages where a payment is made, in Simplified Chinese.
+// The texts of the sandbox's pages in Simplified Chinese.
 
 import { toDollars } from "../../../core/money/money.ts";
 import { CHINESE_CONSENTS } from "../../../core/money/translated-consents.ts";
@@ -44,4 +44,46 @@ export const chineseSandbox: SandboxTexts = {
   },
   notFoundTitle: "未找到",
   notFound: "没有此页面。",
+  refusedTitle: "无法执行",
+  refusals: {
+    changed: "此操作已无法执行：付款状态已发生变化。",
+    foreign: "沙盒仅供本机页面使用。",
+  },
+  bank: {
+    title: "支付沙盒",
+    pages: "待支付页面",
+    payments: "付款",
+    cards: "已保存的银行卡",
+    none: "无",
+    payment: (amount, state) => `${amount}，${state}`,
+    refund: (amount, state) => `退款 ${amount}：${state}`,
+    dispute: (state) => `拒付争议：${state}`,
+    card: (digits, result) => `•••• ${digits}，下次扣款：${result}`,
+    change: "更改为：",
+    paymentStates: { succeeded: "已支付", requires_payment_method: "未支付" },
+    refundStates: { succeeded: "已退款", failed: "失败" },
+    disputeStates: {
+      needs_response: "处理中",
+      warning_needs_response: "仅为银行查询",
+      won: "商户胜诉",
+      lost: "商户败诉",
+    },
+    results: {
+      ok: "成功",
+      declined: "被拒绝",
+      insufficient_funds: "因余额不足被拒绝",
+      stolen: "因被盗被拒绝",
+      authentication: "需要持卡人确认",
+      refund_fails: "成功，但退款会失败",
+    },
+    actions: {
+      refund: "退款",
+      dispute: "发起争议",
+      inquire: "发起查询",
+      warn: "警告欺诈",
+      fail: "使其失败",
+      win: "判商户胜诉",
+      lose: "判商户败诉",
+    },
+  },
 };

@@ -1,5 +1,4 @@
-// The texts of the pages where a payment is made, in English. The other languages have the same
-// form.
+// The texts of the sandbox's pages in English. The other languages have the same form.
 
 import { ENGLISH_CONSENTS } from "../../../core/money/consent.ts";
 import { toDollars } from "../../../core/money/money.ts";
@@ -47,6 +46,52 @@ export const englishSandbox = {
   },
   notFoundTitle: "Not found",
   notFound: "There is no such page.",
+  refusedTitle: "Refused",
+  /** The reasons of a refused action. */
+  refusals: {
+    changed: "This is not possible any more: the payment has changed meanwhile.",
+    foreign: "The sandbox is for pages of this machine alone.",
+  },
+  /** The page on which a developer plays banks and the holders of cards. */
+  bank: {
+    title: "Sandbox",
+    pages: "Pages to pay on",
+    payments: "Payments",
+    cards: "Saved cards",
+    none: "none",
+    payment: (amount: string, state: string) => `${amount}, ${state}`,
+    refund: (amount: string, state: string) => `Refund of ${amount}: ${state}`,
+    dispute: (state: string) => `Dispute: ${state}`,
+    card: (digits: string, result: string) => `•••• ${digits}, next charge: ${result}`,
+    change: "Change it:",
+    /** The states by Stripe's words for them. */
+    paymentStates: { succeeded: "paid", requires_payment_method: "not paid" },
+    refundStates: { succeeded: "made", failed: "failed" },
+    disputeStates: {
+      needs_response: "open",
+      warning_needs_response: "only an inquiry of the bank",
+      won: "the merchant has won",
+      lost: "the merchant has lost",
+    },
+    /** The results of charging a card. */
+    results: {
+      ok: "accepted",
+      declined: "declined",
+      insufficient_funds: "declined for insufficient funds",
+      stolen: "declined as stolen",
+      authentication: "its holder must confirm",
+      refund_fails: "accepted, but a refund fails",
+    },
+    actions: {
+      refund: "Refund",
+      dispute: "Dispute",
+      inquire: "Inquire",
+      warn: "Warn of fraud",
+      fail: "Let it fail",
+      win: "Let the merchant win",
+      lose: "Let the merchant lose",
+    },
+  },
 };
 
 /** The texts of each language. */

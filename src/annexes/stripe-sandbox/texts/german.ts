@@ -1,4 +1,4 @@
-// The texts of the pages where a payment is made, in German.
+// The texts of the sandbox's pages in German.
 
 import { toDollars } from "../../../core/money/money.ts";
 import { GERMAN_CONSENTS } from "../../../core/money/translated-consents.ts";
@@ -44,4 +44,46 @@ export const germanSandbox: SandboxTexts = {
   },
   notFoundTitle: "Nicht gefunden",
   notFound: "Diese Seite gibt es nicht.",
+  refusedTitle: "Abgelehnt",
+  refusals: {
+    changed: "Das ist nicht mehr möglich: Die Zahlung hat sich inzwischen geändert.",
+    foreign: "Die Sandbox ist nur für Seiten dieses Rechners da.",
+  },
+  bank: {
+    title: "Sandbox",
+    pages: "Seiten zum Bezahlen",
+    payments: "Zahlungen",
+    cards: "Gespeicherte Karten",
+    none: "keine",
+    payment: (amount, state) => `${amount}, ${state}`,
+    refund: (amount, state) => `Rückerstattung von ${amount}: ${state}`,
+    dispute: (state) => `Anfechtung: ${state}`,
+    card: (digits, result) => `•••• ${digits}, nächste Belastung: ${result}`,
+    change: "Ändern:",
+    paymentStates: { succeeded: "bezahlt", requires_payment_method: "nicht bezahlt" },
+    refundStates: { succeeded: "ausgeführt", failed: "gescheitert" },
+    disputeStates: {
+      needs_response: "offen",
+      warning_needs_response: "nur eine Nachfrage der Bank",
+      won: "der Händler hat gewonnen",
+      lost: "der Händler hat verloren",
+    },
+    results: {
+      ok: "angenommen",
+      declined: "abgelehnt",
+      insufficient_funds: "mangels Deckung abgelehnt",
+      stolen: "als gestohlen abgelehnt",
+      authentication: "ihr Inhaber muss bestätigen",
+      refund_fails: "angenommen, aber eine Rückerstattung scheitert",
+    },
+    actions: {
+      refund: "Erstatten",
+      dispute: "Anfechten",
+      inquire: "Nachfragen",
+      warn: "Vor Betrug warnen",
+      fail: "Scheitern lassen",
+      win: "Händler gewinnen lassen",
+      lose: "Händler verlieren lassen",
+    },
+  },
 };
