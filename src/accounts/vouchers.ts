@@ -9,8 +9,8 @@ import {
   createVouchers,
   endBatch,
   type NewVouchers,
+  type RedeemedGift,
   redeemVoucher,
-  type VoucherGift,
   type VoucherRefusal,
 } from "../store/payments/vouchers.ts";
 import {
@@ -78,7 +78,7 @@ export async function endVouchers(
 }
 
 export type Redeemed = Done &
-  VoucherGift & {
+  RedeemedGift & {
     /** True if the account had redeemed it before. */
     readonly isRepeated: boolean;
   };
@@ -99,10 +99,10 @@ export async function redeem(
   const now = new Date(deps.now());
   const terms = { account, digest, now, ...by, also: deps.also };
   const result = await explained(account, redeemVoucher(deps.accounts.deps.database, terms));
-  if (!("amount" in result)) throw refused(result.is);
-  const { is, ...gift } = result;
+  if (!("gift" in result)) throw refused(result.is);
+  const { is, ...redeemed } = result;
   const applied = await apply(deps, account);
-  return { id: account.id, ...gift, isRepeated: is === "repeated", applied };
+  return { id: account.id, ...redeemed, isRepeated: is === "repeated", applied };
 }
 
 const WORDS: Readonly<Record<VoucherRefusal, string>> = {
@@ -110,7 +110,9 @@ const WORDS: Readonly<Record<VoucherRefusal, string>> = {
   ended: "The voucher has ended",
   exhausted: "The voucher was redeemed as often as it can be",
   tier: "The voucher is not for the tier of this account",
-  person: "The voucher is for one person once, and was redeemed from this inbox, network or device",
+  person:
+    "The voucher is for one person once, and was redeemed for this account, or from this inbox, " +
+    "network or device",
   disposable: "The voucher is not for inboxes that are thrown away",
   plan:
     "The voucher gives a plan to an application account that is on the Free plan, or has the " +

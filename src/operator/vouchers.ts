@@ -12,8 +12,8 @@ import {
   USES_MAX,
 } from "../core/access/voucher-codes.ts";
 import { codesDigest } from "../core/access/voucher-digest.ts";
-import { dollars, ZERO } from "../core/money/money.ts";
 import { GIVEN_MONTHS_MAX, PRICED_PLANS, type PricedPlan } from "../core/money/plan-terms.ts";
+import { giftText, type VoucherGift } from "../core/money/voucher-gift.ts";
 import { futureFrom, positiveAmountFrom, timeFrom } from "../core/text/field-rules.ts";
 import { invalid, readField } from "../http/body/checks.ts";
 import { time, usdSchema } from "../http/console/fields.ts";
@@ -84,7 +84,7 @@ const make = operatorAct({
     ),
     once_per_person: optional(
       Type.Boolean({
-        description: "True if an inbox, a network and a device redeem one code of it",
+        description: "True if an account, an inbox, a network and a device redeem one code of it",
       }),
     ),
     ends_at: optional(time("When the codes end; never if missing")),
@@ -105,11 +105,10 @@ const make = operatorAct({
     if (new Set(codes.map(plainCode)).size < codes.length) {
       throw invalid("codes", "must not have a code twice");
     }
-    const gift = giftOf(input);
     const nowMs = clock.now();
     const terms = {
       batch,
-      ...gift,
+      gift: giftOf(input),
       usesMax: input.uses ?? 1,
       tiers: input.tiers ?? null,
       oncePerPerson: input.once_per_person ?? false,
@@ -125,7 +124,7 @@ const make = operatorAct({
   },
 });
 
-interface GiftFields {
+interface OrderedGift {
   readonly amount_usd?: string | null;
   readonly free_days?: number | null;
   readonly plan?: PricedPlan | null;
@@ -135,9 +134,9 @@ interface GiftFields {
 }
 
 /** Credit or a plan: exactly one of them. */
-function giftOf(fields: GiftFields): Pick<VoucherTerms, "amount" | "freeDays" | "given"> {
-  const { amount_usd: usdText, free_days: freeDays = null, plan, months } = fields;
-  const isPersonal = freeDays !== null || plan != null;
+function giftOf(fields: OrderedGift): VoucherGift {
+  const { amount_usd: usdText, free_days: days = null, plan, months } = fields;
+  const isPersonal = days !== null || plan != null;
   if (isPersonal && fields.once_per_person === false) {
     const gift = plan == null ? "free_days" : "plan";
     throw invalid("once_per_person", `must not be false with ${gift}: a person gets it once`);
@@ -146,27 +145,25 @@ function giftOf(fields: GiftFields): Pick<VoucherTerms, "amount" | "freeDays" | 
     if (usdText == null) throw invalid("amount_usd", "is needed without a plan");
     if (months != null) throw invalid("months", "must be missing without a plan");
     const amount = readField("amount_usd", () => positiveAmountFrom(usdText));
-    return { amount, freeDays, given: null };
+    return days === null ? { kind: "bonus", amount } : { kind: "free", amount, days };
   }
   for (const other of ["amount_usd", "free_days", "tiers"] as const) {
     if (fields[other] != null) throw invalid(other, "must be missing with a plan");
   }
-  return { amount: null, freeDays: null, given: { plan, months: months ?? 1 } };
+  return { kind: "plan", plan, months: months ?? 1 };
 }
 
 /** All terms, because an order that differs in one is no repeat of the first. */
 function madeWords(terms: VoucherTerms, codes: readonly string[]): string {
-  const { batch, amount, freeDays, given, usesMax, tiers, oncePerPerson, endsAt } = terms;
-  const each = given === null ? dollars(amount ?? ZERO) : `${given.months} months of ${given.plan}`;
+  const { batch, gift, usesMax, tiers, oncePerPerson, endsAt } = terms;
   const rules = [
-    freeDays === null ? [] : `free credit of ${freeDays} days`,
     `${usesMax} uses of each`,
     tiers === null ? [] : `tiers ${tiers.toSorted().join(" ")}`,
     oncePerPerson ? "once per person" : [],
     endsAt === null ? [] : `until ${endsAt.toISOString()}`,
     `codes ${codesDigest(codes)}`,
   ].flat();
-  const made = `${codes.length} vouchers of ${each}, batch ${batch}, made`;
+  const made = `${codes.length} vouchers of ${giftText(gift)}, batch ${batch}, made`;
   return `${made}: ${rules.join(", ")}`;
 }
 

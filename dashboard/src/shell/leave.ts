@@ -7,6 +7,7 @@ import { thrownMessage } from "../../../src/core/text/error-message.ts";
 import { signOut } from "../api/auth.ts";
 import { RequestError } from "../api/client.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
+import { forgetVoucher } from "../kept-voucher.ts";
 import { say } from "../parts/ask.tsx";
 
 const HOME = "/dashboard";
@@ -33,6 +34,8 @@ export async function leave(): Promise<void> {
   } catch (error) {
     if (!hasEnded(error)) return say(thrownMessage(error));
   }
+  // The next person at this browser must not find the code; a session that ends by itself keeps it.
+  forgetVoucher();
   go(SIGN_IN);
 }
 

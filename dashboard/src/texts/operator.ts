@@ -197,7 +197,7 @@ export const ot = {
     uses: "Accounts that may redeem each code",
     ends: "Last day of the codes (UTC)",
     endsAbout: "Empty: they do not end",
-    once: "An inbox, a network and a device redeem one code of the batch",
+    once: "An account, an inbox, a network and a device redeem one code of the batch",
     tiersLabel: "Only accounts of these tiers",
     tiersAbout: "None chosen: every account",
     file: "The file with the codes is saved first: nobody can show them again.",

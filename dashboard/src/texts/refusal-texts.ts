@@ -24,6 +24,8 @@ export interface RefusalWords {
   /** The limits by their names in the log. */
   readonly limits: Readonly<Record<LimitName, string>>;
   readonly help: Readonly<Record<MendedCode, string>>;
+  /** What stands between two sentences. */
+  readonly gap: string;
   /** For the row that counts several refused requests. */
   readonly summary: string;
   /** For a call whose server went away. */
@@ -62,7 +64,8 @@ export function refusalTextsOf(words: RefusalWords): RefusalTexts {
       if (code === "hold_expired") return words.expired;
       const what = sentences[code] ?? (isFault ? words.failed(code) : words.refused(code));
       const reached = limit === null ? [] : [words.limit(limits[limit] ?? limit)];
-      return [what, ...reached, ...(help[code] === undefined ? [] : [help[code]])].join(" ");
+      const mended = help[code] === undefined ? [] : [help[code]];
+      return [what, ...reached, ...mended].join(words.gap);
     },
     message(code, message) {
       const sentence = sentences[code];

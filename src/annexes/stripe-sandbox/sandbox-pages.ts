@@ -197,7 +197,10 @@ function paymentItem(
   const refunds = of("refund").map((one) => {
     const state = wordsFor(String(one.status), bank.refundStates);
     const fail = action(actions.fail, { do: "fail", id: one.id });
-    return row(bank.refund(centsText(one.amount, texts), state), one.status === "failed" ? [] : [fail]);
+    return row(
+      bank.refund(centsText(one.amount, texts), state),
+      one.status === "failed" ? [] : [fail],
+    );
   });
   const disputes = of("dispute").map((one) =>
     row(bank.dispute(wordsFor(String(one.status), bank.disputeStates)), [

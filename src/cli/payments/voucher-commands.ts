@@ -1,13 +1,7 @@
 // Commands about vouchers: codes that give bonus credit, free credit or a plan.
 
 import { writeFile } from "node:fs/promises";
-import {
-  endVouchers,
-  issueVouchers,
-  type Redeemed,
-  redeem,
-  type VoucherTerms,
-} from "../../accounts/vouchers.ts";
+import { endVouchers, issueVouchers, type Redeemed, redeem } from "../../accounts/vouchers.ts";
 import { TIERS } from "../../core/access/limits.ts";
 import {
   BATCH_PATTERN,
@@ -20,6 +14,7 @@ import {
 } from "../../core/access/voucher-codes.ts";
 import { dollars, toDecimal, toJsonNumber } from "../../core/money/money.ts";
 import { GIVEN_MONTHS_MAX, PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
+import { giftFields, giftText, type VoucherGift } from "../../core/money/voucher-gift.ts";
 import { thrownMessage } from "../../core/text/error-message.ts";
 import { listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
@@ -53,7 +48,7 @@ const create: Command = {
     tiers: { value: "a,b", help: "only accounts of these tiers (all)" },
     "once-per-person": {
       value: null,
-      help: "an inbox, a network and a device redeem one code of the batch",
+      help: "an account, an inbox, a network and a device redeem one code of the batch",
     },
   },
   prepare(input) {
@@ -72,24 +67,18 @@ const create: Command = {
     return async ({ administration, consoleOrigin }) => {
       const linkOf = (code: string) =>
         consoleOrigin === null ? "" : voucherLink(consoleOrigin, code);
-      const terms = { batch, ...gift, count, usesMax, oncePerPerson };
+      const terms = { batch, gift, count, usesMax, oncePerPerson };
       const order = { ...terms, endsAt, tiers, createdAt };
       await issueVouchers(administration, order, async (codes) => {
-        const { amount, freeDays, given } = gift;
+        const { amount, freeDays, plan, months } = giftFields(gift);
         const usd = amount === null ? "" : toDecimal(amount);
-        const about = [freeDays ?? "", given?.plan ?? "", given?.months ?? ""];
+        const about = [freeDays ?? "", plan ?? "", months ?? ""];
         const rows = codes.map((code) => [code, usd, usesMax, linkOf(code), ...about]);
         const lines = [VOUCHER_COLUMNS, ...rows];
         await writeNew(path, lines.map((cells) => `${cells.join(",")}\r\n`).join(""));
       });
       return {
-        json: {
-          batch,
-          count,
-          ...giftJson(gift),
-          uses: usesMax,
-          file: path,
-        },
+        json: { batch, count, ...giftJson(gift), uses: usesMax, file: path },
         text: `${count} codes of ${giftText(gift)} are in ${path} (secret), and nowhere else.`,
       };
     };
@@ -108,7 +97,7 @@ const list: Command = {
       const rows = batches.map((one) => [
         one.batch,
         String(one.codes),
-        giftText(one),
+        giftText(one.gift),
         `${one.used} of ${one.usesMax}`,
         one.oncePerPerson ? "once per person" : "",
         endText(one),
@@ -116,12 +105,10 @@ const list: Command = {
       const text = table([["batch", "codes", "each", "redeemed", "", "ends"], ...rows]);
       return {
         json: {
-          batches: batches.map(({ amount, given, number: _, ...one }) => ({
-            ...one,
-            usd: amount === null ? null : toJsonNumber(amount),
-            plan: given?.plan ?? null,
-            months: given?.months ?? null,
-          })),
+          batches: batches.map(({ gift, number: _, ...one }) => {
+            const { amount, ...fields } = giftFields(gift);
+            return { ...one, ...fields, usd: amount === null ? null : toJsonNumber(amount) };
+          }),
         },
         text: batches.length === 0 ? "There are no vouchers." : text,
       };
@@ -158,15 +145,16 @@ const redeemCode: Command = {
     return async ({ administration }) => {
       const deps = notedChanges(administration, "voucher_redeemed", "a voucher");
       const redeemed = await redeem(deps, account, { code });
-      const { amount, freeUntil, plan, planUntil, operation, isRepeated, applied } = redeemed;
+      const { gift, until, operation, isRepeated, applied } = redeemed;
+      const { amount_usd, plan } = giftJson(gift);
       const done = isRepeated ? "had redeemed it before" : "redeemed it";
       return {
         json: {
           account,
-          amount_usd: amount === null ? null : toJsonNumber(amount),
-          free_until: freeUntil,
+          amount_usd,
+          free_until: gift.kind === "free" ? until : null,
           plan,
-          plan_until: planUntil,
+          plan_until: gift.kind === "plan" ? until : null,
           operation,
           repeated: isRepeated,
           applied,
@@ -177,12 +165,11 @@ const redeemCode: Command = {
   },
 };
 
-function redeemedText({ amount, freeUntil, plan, planUntil }: Redeemed): string {
-  if (plan !== null && planUntil !== null) {
-    return `the plan ${planTitle(plan)} until ${utc(planUntil)}`;
-  }
-  const credit = freeUntil === null ? "bonus credit" : `free credit that ends ${utc(freeUntil)}`;
-  return `${amount === null ? "" : dollars(amount)} of ${credit}`;
+function redeemedText({ gift, until }: Redeemed): string {
+  const end = until === null ? "" : utc(until);
+  if (gift.kind === "plan") return `the plan ${planTitle(gift.plan)} until ${end}`;
+  const credit = gift.kind === "bonus" ? "bonus credit" : `free credit that ends ${end}`;
+  return `${dollars(gift.amount)} of ${credit}`;
 }
 
 export const voucherCommands: readonly Command[] = [create, list, end, redeemCode];
@@ -193,17 +180,16 @@ function name({ positionals }: Input): string {
   throw new UsageError(`NAME ${BATCH_RULE}`);
 }
 
-type Gift = Pick<VoucherTerms, "amount" | "freeDays" | "given">;
-
 /** Credit or a plan: exactly one of them. */
-function giftOf(input: Input): Gift {
+function giftOf(input: Input): VoucherGift {
   const { values } = input;
   const named = values.get("plan");
   if (named === undefined) {
     if (!values.has("usd")) throw new UsageError("--usd or --plan is required");
     if (values.has("months")) throw new UsageError("--months is for --plan");
-    const freeDays = values.has("free-days") ? wholeOf(input, "free-days", FREE_DAYS_MAX) : null;
-    return { amount: positiveAmountOf(input, "usd"), freeDays, given: null };
+    const amount = positiveAmountOf(input, "usd");
+    if (!values.has("free-days")) return { kind: "bonus", amount };
+    return { kind: "free", amount, days: wholeOf(input, "free-days", FREE_DAYS_MAX) };
   }
   for (const other of ["usd", "free-days", "tiers"]) {
     if (values.has(other)) throw new UsageError(`--${other} is for credit, and not for --plan`);
@@ -213,25 +199,13 @@ function giftOf(input: Input): Gift {
     throw new UsageError(`--plan must be one of ${PRICED_PLANS.join(", ")}, but is '${named}'`);
   }
   const months = wholeOf(input, "months", GIVEN_MONTHS_MAX);
-  return { amount: null, freeDays: null, given: { plan, months } };
+  return { kind: "plan", plan, months };
 }
 
-function giftJson({ amount, freeDays, given }: Gift) {
-  return {
-    amount_usd: amount === null ? null : toJsonNumber(amount),
-    free_days: freeDays,
-    plan: given?.plan ?? null,
-    months: given?.months ?? null,
-  };
-}
-
-function giftText({ amount, freeDays, given }: Gift): string {
-  if (given !== null) {
-    const { plan, months } = given;
-    return `${months} ${months === 1 ? "month" : "months"} of ${planTitle(plan)}`;
-  }
-  const days = freeDays === null ? "" : `, free for ${freeDays} days`;
-  return `${amount === null ? "" : dollars(amount)}${days}`;
+function giftJson(gift: VoucherGift) {
+  const { amount, freeDays, plan, months } = giftFields(gift);
+  const amount_usd = amount === null ? null : toJsonNumber(amount);
+  return { amount_usd, free_days: freeDays, plan, months };
 }
 
 /** Writes a file that only its owner can read. One that exists may hold codes that are valid. */

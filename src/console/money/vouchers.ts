@@ -2,6 +2,7 @@
 
 import { redeem } from "../../accounts/vouchers.ts";
 import { toDecimal } from "../../core/money/money.ts";
+import { giftFields } from "../../core/money/voucher-gift.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
 import { replyWith } from "../../http/console/record-schema.ts";
@@ -36,12 +37,14 @@ export const redeemVoucher = accountEndpoint({
     const administration = { ...deps.administration, also };
     const by = { actor: person.personId, marksFor };
     const done = await redeem(administration, account.id, { code, by });
-    const { amount, freeUntil, plan, planUntil, isRepeated, applied } = done;
+    const { gift, isRepeated, applied } = done;
+    const { amount, plan } = giftFields(gift);
+    const until = done.until?.toISOString() ?? null;
     return {
       amount_usd: amount === null ? null : toDecimal(amount),
-      free_until: freeUntil?.toISOString() ?? null,
+      free_until: gift.kind === "free" ? until : null,
       plan,
-      plan_until: planUntil?.toISOString() ?? null,
+      plan_until: gift.kind === "plan" ? until : null,
       is_repeated: isRepeated,
       applied,
     };

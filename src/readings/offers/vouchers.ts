@@ -1,6 +1,7 @@
 // Lists the batches of vouchers.
 
 import { PRICED_PLANS } from "../../core/money/plan-terms.ts";
+import { giftFields } from "../../core/money/voucher-gift.ts";
 import {
   flag,
   integer,
@@ -41,7 +42,7 @@ const Batch = {
     { sample: null },
   ),
   once_per_person: flag({
-    about: "True if an inbox, a network and a device redeem one code of it",
+    about: "True if an account, an inbox, a network and a device redeem one code of it",
     sample: true,
   }),
   ends_at: nullable(time({ about: "When its codes end", sample: "2027-01-01T00:00:00.000Z" })),
@@ -62,8 +63,7 @@ export const VOUCHERS = listReading({
   filters: {},
   keyset: byNumber("number"),
   read: (database: Database, _query, page) => listBatches(database, page),
-  toLine: ({ given, ...batch }) =>
-    writeBatch({ ...batch, plan: given?.plan ?? null, months: given?.months ?? null }),
+  toLine: ({ gift, ...batch }) => writeBatch({ ...batch, ...giftFields(gift) }),
 });
 
 export type VouchersReply = PageOf<typeof VOUCHERS>;

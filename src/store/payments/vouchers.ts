@@ -2,13 +2,19 @@
 // its effect and the count of uses are one transaction, so that two processes which redeem one code
 // cannot both be the last.
 
-import { and, desc, eq, inArray, isNull, lt, min, or, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, min, or, type SQL, sql } from "drizzle-orm";
 import { parseDocument } from "../../core/access/access.ts";
 import { deriveTier } from "../../core/access/limits.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { FREE_LOTS_MAX } from "../../core/money/free-lots.ts";
-import { type NanoUsd, nano } from "../../core/money/money.ts";
-import type { GivenMonths, PricedPlan } from "../../core/money/plan-terms.ts";
+import { nano } from "../../core/money/money.ts";
+import type { PricedPlan } from "../../core/money/plan-terms.ts";
+import {
+  type GiftFields,
+  giftFields,
+  giftFrom,
+  type VoucherGift,
+} from "../../core/money/voucher-gift.ts";
 import { type AccountRow, type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { bookOperation, lockAccount, refuseSetAside } from "../ledger/operations.ts";
@@ -25,18 +31,13 @@ export interface NewVouchers {
   readonly batch: string;
   /** The digests, one for each code. */
   readonly digests: readonly string[];
-  /** The credit; null for a plan. */
-  readonly amount: NanoUsd | null;
-  /** The days after which the free credit ends; null for bonus credit. */
-  readonly freeDays: number | null;
-  /** The plan in place of credit. */
-  readonly given: GivenMonths | null;
+  readonly gift: VoucherGift;
   /** The accounts that may redeem each code. */
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
   /**
-   * True if an inbox, a network and a device redeem one code of it, as always of free credit and
-   * plans.
+   * True if an account, an inbox, a network and a device redeem one code of it, as always of free
+   * credit and plans.
    */
   readonly oncePerPerson: boolean;
   readonly endsAt: Date | null;
@@ -48,9 +49,7 @@ export interface VoucherBatch {
   readonly number: number;
   readonly batch: string;
   readonly codes: number;
-  readonly amount: NanoUsd | null;
-  readonly freeDays: number | null;
-  readonly given: GivenMonths | null;
+  readonly gift: VoucherGift;
   readonly used: number;
   readonly usesMax: number;
   readonly tiers: readonly string[] | null;
@@ -72,14 +71,10 @@ export type VoucherRefusal =
   | "plan";
 
 /** What an account got by a code. */
-export interface VoucherGift {
-  /** The credit; null for a plan. */
-  readonly amount: NanoUsd | null;
-  /** When the free credit ends; null for bonus credit and a plan. */
-  readonly freeUntil: Date | null;
-  readonly plan: PricedPlan | null;
-  /** The end of the plan as this redemption set it; null for credit. */
-  readonly planUntil: Date | null;
+export interface RedeemedGift {
+  readonly gift: VoucherGift;
+  /** The end of the free credit, or of the plan as redeemed; null for bonus credit. */
+  readonly until: Date | null;
   /** The number of the credit's operation; null for a plan. */
   readonly operation: number | null;
 }
@@ -87,7 +82,7 @@ export interface VoucherGift {
 export type Redemption =
   | { readonly is: VoucherRefusal }
   /** `repeated`: this account redeemed it before, and gets nothing more. */
-  | (VoucherGift & { readonly is: "redeemed" | "repeated" });
+  | (RedeemedGift & { readonly is: "redeemed" | "repeated" });
 
 /** Runs in the transaction of a change of vouchers. */
 type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
@@ -95,7 +90,7 @@ type AlsoHere = ((tx: Transaction) => Promise<void>) | undefined;
 /** Stores vouchers; false if the batch exists, or one of the codes. */
 export async function createVouchers(
   { db }: Database,
-  { batch, digests, given, ...terms }: NewVouchers,
+  { batch, digests, gift, ...terms }: NewVouchers,
   also?: AlsoHere,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
@@ -106,9 +101,8 @@ export async function createVouchers(
       .where(or(eq(vouchers.batch, batch), inArray(vouchers.digest, [...digests])))
       .limit(1);
     if (known !== undefined || new Set(digests).size < digests.length) return false;
-    const oncePerPerson = terms.oncePerPerson || terms.freeDays !== null || given !== null;
-    const { plan, months } = given ?? { plan: null, months: null };
-    const row = { batch, ...terms, plan, months, oncePerPerson };
+    const oncePerPerson = terms.oncePerPerson || gift.kind !== "bonus";
+    const row = { batch, ...terms, ...giftFields(gift), oncePerPerson };
     const rows = digests.map((digest) => ({ ...row, digest }));
     await tx.insert(vouchers).values(rows);
     await also?.(tx);
@@ -156,15 +150,16 @@ export async function listBatches(
     .having(page?.before == null ? undefined : lt(first, page.before))
     .orderBy(desc(first));
   const rows = await (page === null ? listed : listed.limit(page.count));
-  return rows.map(({ amount, plan, months, ...row }) => ({
+  return rows.map(({ amount, freeDays, plan, months, ...row }) => ({
     ...row,
-    amount: amount === null ? null : nano(amount),
-    given: givenBy({ plan, months }),
+    gift: giftOf({ amount, freeDays, plan, months }),
   }));
 }
 
-function givenBy({ plan, months }: Pick<VoucherRow, "plan" | "months">): GivenMonths | null {
-  return plan === null || months === null ? null : { plan, months };
+type GiftColumns = Omit<GiftFields, "amount"> & { readonly amount: bigint | string | null };
+
+function giftOf({ amount, ...fields }: GiftColumns): VoucherGift {
+  return giftFrom({ ...fields, amount: amount === null ? null : nano(amount) });
 }
 
 /** Ends the codes of a batch; returns the number that ended now. What was redeemed stays. */
@@ -221,16 +216,17 @@ export async function redeemVoucher(
     if (earlier !== null) return { is: "repeated", ...earlier };
     const refusal = await refusalOf(tx, { holder, voucher, now, marksFor });
     if (refusal !== null) return { is: refusal };
-    const gift = await give(tx, { holder, voucher, now, actor });
+    const redeemed = await give(tx, { holder, voucher, now, actor });
     await tx
       .update(vouchers)
       .set({ used: voucher.used + 1 })
       .where(eq(vouchers.number, voucher.number));
-    const { operation, planUntil } = gift;
+    const { gift, until, operation } = redeemed;
+    const planUntil = gift.kind === "plan" ? until : null;
     const redemption = { voucher: voucher.number, account: account.number, redeemedAt: now };
     await tx.insert(voucherRedemptions).values({ ...redemption, operation, planUntil });
     await also?.(tx, account.number);
-    return { is: "redeemed", ...gift };
+    return { is: "redeemed", ...redeemed };
   });
 }
 
@@ -238,8 +234,8 @@ export async function redeemVoucher(
 async function giftBefore(
   tx: Transaction,
   account: number,
-  { number, amount, plan }: VoucherRow,
-): Promise<VoucherGift | null> {
+  voucher: VoucherRow,
+): Promise<RedeemedGift | null> {
   const { operation, planUntil } = voucherRedemptions;
   const [earlier] = await tx
     .select({ operation, planUntil, freeUntil: operations.expiresAt })
@@ -248,12 +244,28 @@ async function giftBefore(
       operations,
       and(eq(operations.account, voucherRedemptions.account), eq(operations.number, operation)),
     )
-    .where(and(eq(voucherRedemptions.voucher, number), eq(voucherRedemptions.account, account)));
+    .where(redeemedBy(account, eq(voucherRedemptions.voucher, voucher.number)));
   if (earlier === undefined) return null;
   if (earlier.operation !== null) {
     await refuseSetAside(tx, account, { number: earlier.operation });
   }
-  return { amount: amount === null ? null : nano(amount), plan, ...earlier };
+  const until = earlier.planUntil ?? earlier.freeUntil;
+  return { gift: giftOf(voucher), until, operation: earlier.operation };
+}
+
+/** True if the account redeemed a code of this batch. */
+async function hasRedeemed(tx: Transaction, account: number, batch: string): Promise<boolean> {
+  const found = await tx
+    .select({ voucher: voucherRedemptions.voucher })
+    .from(voucherRedemptions)
+    .innerJoin(vouchers, eq(vouchers.number, voucherRedemptions.voucher))
+    .where(redeemedBy(account, eq(vouchers.batch, batch)))
+    .limit(1);
+  return found.length > 0;
+}
+
+function redeemedBy(account: number, what: SQL) {
+  return and(eq(voucherRedemptions.account, account), what);
 }
 
 interface RedemptionFacts {
@@ -267,16 +279,20 @@ async function refusalOf(
   tx: Transaction,
   { holder, voucher, now, marksFor }: RedemptionFacts & Pick<RedemptionTerms, "marksFor">,
 ): Promise<VoucherRefusal | null> {
-  const { usesMax, used, tiers, batch, freeDays, endedAt, endsAt } = voucher;
+  const { usesMax, used, tiers, batch, endedAt, endsAt } = voucher;
   if (endedAt !== null || (endsAt !== null && endsAt <= now)) return "ended";
   if (used >= usesMax) return "exhausted";
   if (tiers !== null && !(await hasTier(tx, holder.id, { tiers, now }))) return "tier";
-  if (freeDays !== null && (await countLots(tx, holder.number, now)) >= FREE_LOTS_MAX) {
+  const gift = giftOf(voucher);
+  if (gift.kind === "free" && (await countLots(tx, holder.number, now)) >= FREE_LOTS_MAX) {
     return "lots";
   }
-  const given = givenBy(voucher);
-  if (given !== null && !(await mayBeGiven(tx, holder, { ...given, now }))) return "plan";
+  if (gift.kind === "plan" && !(await mayBeGiven(tx, holder, { plan: gift.plan, now }))) {
+    return "plan";
+  }
   if (!voucher.oncePerPerson || marksFor === null) return null;
+  // The people of one account could otherwise redeem a code each.
+  if (await hasRedeemed(tx, holder.number, batch)) return "person";
   const grant = await takeGrant(tx, marksFor(batch), { account: holder.number, now });
   if (grant === "granted") return null;
   return grant === "disposable_inbox" ? "disposable" : "person";
@@ -285,29 +301,26 @@ async function refusalOf(
 async function give(
   tx: Transaction,
   { holder, voucher, now, actor }: RedemptionFacts & Pick<RedemptionTerms, "actor">,
-): Promise<VoucherGift> {
-  const given = givenBy(voucher);
-  if (given !== null) {
-    const planUntil = await givePlan(tx, holder, { ...given, now });
-    return { amount: null, freeUntil: null, plan: given.plan, planUntil, operation: null };
+): Promise<RedeemedGift> {
+  const gift = giftOf(voucher);
+  if (gift.kind === "plan") {
+    return { gift, until: await givePlan(tx, holder, { ...gift, now }), operation: null };
   }
-  const { number, batch, freeDays } = voucher;
-  if (voucher.amount === null) throw new Error(`The voucher ${number} gives nothing`);
-  const amount = nano(voucher.amount);
-  const freeUntil = freeDays === null ? null : new Date(now.getTime() + freeDays * DAY_MS);
+  const { number, batch } = voucher;
+  const until = gift.kind === "free" ? new Date(now.getTime() + gift.days * DAY_MS) : null;
   const credit =
-    freeUntil === null
+    until === null
       ? ({ kind: "adjustment", balance: "paid" } as const)
-      : ({ kind: "credit", balance: "free", expiresAt: freeUntil } as const);
+      : ({ kind: "credit", balance: "free", expiresAt: until } as const);
   const operation = await bookOperation(tx, holder.number, {
     ...credit,
-    amount,
+    amount: gift.amount,
     actor,
     reason: `voucher ${batch}`,
     reference: `voucher:${number}`,
     createdAt: now,
   });
-  return { amount, freeUntil, plan: null, planUntil: null, operation: operation.number };
+  return { gift, until, operation: operation.number };
 }
 
 /**

@@ -12,8 +12,11 @@ import { usd } from "../../support/stores/world.ts";
 const { canRun, running, ...stage } = await sharedStage({ STRIPE_INVOICES: "true" });
 const { visitor: ada, account } = await stage.person("ada@example.com");
 
-async function voucher(batch: string, freeDays: number | null = null): Promise<string> {
-  const order = voucherOrder(batch, { amount: usd("5"), freeDays });
+async function voucher(batch: string, days: number | null = null): Promise<string> {
+  const amount = usd("5");
+  const order = voucherOrder(batch, {
+    gift: days === null ? { kind: "bonus", amount } : { kind: "free", amount, days },
+  });
   const { administration } = running.product.operator;
   const [code = ""] = await issueVouchers(administration, order, async () => {});
   return code;
@@ -98,6 +101,21 @@ describe.skipIf(!canRun)("a voucher", () => {
     expect(await dialog.count()).toBe(0);
     expect(await used("declined")).toBe(0);
     expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("of a link is forgotten by whoever signs out", async () => {
+    const email = "left@example.com";
+    const { visitor: lea } = await stage.person(email);
+    await using _ = lea;
+    const other = await lea.context.newPage();
+    await other.goto(linkOf(await voucher("left")));
+    await other.getByRole("dialog").waitFor();
+    await lea.button(email).click();
+    await lea.page.getByRole("menuitem", { name: "Sign out" }).click();
+    await lea.page.waitForURL(/sign-in/);
+    await lea.settled();
+    expect(await lea.page.getByText("Your voucher waits here").count()).toBe(0);
+    expect(lea.complaints.splice(0)).toEqual([]);
   });
 
   test("of free credit says when it ends, and the balance shows each lot", async () => {

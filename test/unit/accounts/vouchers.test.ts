@@ -33,6 +33,9 @@ const cli = await cliOf(world);
 
 const deps = () => administrationOf(world);
 
+const bonus = (amount: string) => ({ kind: "bonus", amount: usd(amount) }) as const;
+const free = (days: number, amount = "3") => ({ kind: "free", amount: usd(amount), days }) as const;
+
 let batches = 0;
 
 async function codesOf(more: Partial<VoucherOrder> = {}): Promise<readonly string[]> {
@@ -114,7 +117,7 @@ test("a code that is over, unknown or not for the account gives nothing", async 
 
 test("credit of a voucher is no payment: the tier stays", async () => {
   const account = await openAccount(world);
-  await redeem(deps(), account.row.id, { code: await codeOf({ amount: usd("100") }) });
+  await redeem(deps(), account.row.id, { code: await codeOf({ gift: bonus("100") }) });
   const starter = await codeOf({ tiers: ["starter"] });
   await expect(redeem(deps(), account.row.id, { code: starter })).rejects.toThrow(
     "not for the tier",
@@ -183,20 +186,17 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
 
 test("a free voucher gives a lot of its own, which ends by itself and is spent first", async () => {
   const account = await openAccount(world);
-  const code = await codeOf({ freeDays: 30 });
-  const { freeUntil } = await redeem(deps(), account.row.id, { code });
-  const days = ((freeUntil?.getTime() ?? 0) - Date.now()) / DAY_MS;
+  const code = await codeOf({ gift: free(30) });
+  const { until } = await redeem(deps(), account.row.id, { code });
+  const days = ((until?.getTime() ?? 0) - Date.now()) / DAY_MS;
   expect(days).toBeGreaterThan(29.9);
   expect(days).toBeLessThanOrEqual(30);
   const again = await redeem(deps(), account.row.id, { code });
-  expect(again).toMatchObject({ isRepeated: true, freeUntil });
+  expect(again).toMatchObject({ isRepeated: true, until });
   expect(await paidOf(account)).toBe(0n);
   const { balance } = jsonOf(await cli("account", "show", account.row.id, "--json"));
-  expect(balance).toMatchObject({ free_usd: 8, free_expires_at: freeUntil?.toISOString() });
-  expect(balance.free_lots).toMatchObject([
-    { usd: 3, ends_at: freeUntil?.toISOString() },
-    { usd: 5 },
-  ]);
+  expect(balance).toMatchObject({ free_usd: 8, free_expires_at: until?.toISOString() });
+  expect(balance.free_lots).toMatchObject([{ usd: 3, ends_at: until?.toISOString() }, { usd: 5 }]);
   const { out } = await cli("account", "show", account.row.id);
   expect(out).toMatch(/\$8: \$3 until .*, \$5 until/);
   expect((await cli("audit", account.row.id)).out).not.toContain("finding:");
@@ -204,13 +204,13 @@ test("a free voucher gives a lot of its own, which ends by itself and is spent f
 
 test("free credit of a voucher does not count as the free credit of an account", async () => {
   const account = await openAccount(world, { free: "0" });
-  await redeem(deps(), account.row.id, { code: await codeOf({ freeDays: 30 }) });
+  await redeem(deps(), account.row.id, { code: await codeOf({ gift: free(30) }) });
   expect((await grantFree(deps(), account.row.id)).applied).toBe(true);
   await expect(grantFree(deps(), account.row.id)).rejects.toThrow("has had its free credit");
 });
 
 test("a batch of free credit is for a person once, and a person is not an operator", async () => {
-  const [one = "", two = ""] = await codesOf({ freeDays: 30, count: 2 });
+  const [one = "", two = ""] = await codesOf({ gift: free(30), count: 2 });
   const marks = [{ kind: "inbox", hash: "an inbox of the tests" }] as const;
   const marksFor = () => ({ marks, isDisposable: false });
   const by = { actor: "person", marksFor };
@@ -223,9 +223,9 @@ test("a batch of free credit is for a person once, and a person is not an operat
 test("of many lots, the one above the most is refused by name, and its code stays", async () => {
   const account = await openAccount(world);
   for (let days = 1; days < FREE_LOTS_MAX; days += 1) {
-    await redeem(deps(), account.row.id, { code: await codeOf({ freeDays: days }) });
+    await redeem(deps(), account.row.id, { code: await codeOf({ gift: free(days) }) });
   }
-  const code = await codeOf({ freeDays: 40 });
+  const code = await codeOf({ gift: free(40) });
   await expect(redeem(deps(), account.row.id, { code })).rejects.toThrow("with 16 ends");
   await redeem(deps(), account.row.id, { code: await codeOf() });
   expect(await redeem(deps(), (await openAccount(world)).row.id, { code })).toMatchObject({
@@ -236,7 +236,7 @@ test("of many lots, the one above the most is refused by name, and its code stay
 
 test("lots that are spent do not count among the most ends of an account", async () => {
   const account = await openAccount(world, { free: "0" });
-  const codeFor = (freeDays: number) => codeOf({ freeDays, amount: usd("0.25") });
+  const codeFor = (days: number) => codeOf({ gift: free(days, "0.25") });
   for (let days = 1; days <= FREE_LOTS_MAX; days += 1) {
     await redeem(deps(), account.row.id, { code: await codeFor(days) });
   }

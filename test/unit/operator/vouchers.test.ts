@@ -137,14 +137,14 @@ test("an order that is not right names the field, and makes nothing", async () =
 
 test("a batch of free credit is listed with its days, and is once per person", async () => {
   const { body } = await make({ batch: "trial", codes: codes(1), free_days: 30 });
-  expect(body.done.about).toContain("batch trial, made: free credit of 30 days");
+  expect(body.done.about).toContain("1 vouchers of $5, free for 30 days, batch trial, made");
   expect(await batchOf("trial")).toMatchObject({ free_days: 30, once_per_person: true });
 });
 
 test("a batch of a plan is listed with its months, and is once per person", async () => {
   const order = { batch: "quarter", codes: codes(1), amount_usd: null, plan: "pro", months: 3 };
   const { body } = await make(order);
-  expect(body.done.about).toContain("vouchers of 3 months of pro, batch quarter, made");
+  expect(body.done.about).toContain("vouchers of 3 months of Pro, batch quarter, made");
   expect(await batchOf("quarter")).toMatchObject({
     amount_usd: null,
     plan: "pro",

@@ -6,6 +6,7 @@ const RETRY = "Versuchen Sie es nach einer Pause erneut.";
 const FREE = "Es wurde nichts berechnet.";
 
 export const refusalTexts: RefusalTexts = refusalTextsOf({
+  gap: " ",
   summary:
     "Mehrere Anfragen eines Schlüssels wurden in dieser Minute abgelehnt und stehen in einer " +
     "Zeile.",
@@ -155,8 +156,8 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     voucher_exhausted: "Der Gutschein wurde schon so oft eingelöst, wie es möglich ist.",
     voucher_tier: "Der Gutschein gilt nicht für die Stufe dieses Kontos.",
     voucher_person:
-      "Der Gutschein gilt einmal je Person und wurde von diesem Postfach, Netz oder Gerät schon " +
-      "eingelöst.",
+      "Der Gutschein gilt einmal je Person und wurde für dieses Konto oder von diesem Postfach, " +
+      "Netz oder Gerät schon eingelöst.",
     voucher_disposable: "Der Gutschein gilt nicht für Wegwerf-Postfächer.",
     voucher_plan:
       "Der Gutschein gibt einem Konto der Application API einen Tarif: Es muss den Tarif Free " +

@@ -6,6 +6,7 @@ const RETRY = "请稍后重试。";
 const FREE = "未扣费。";
 
 export const refusalTexts: RefusalTexts = refusalTextsOf({
+  gap: "",
   summary: "该密钥在这一分钟内有多个请求被拒绝，合并为一行。",
   expired: "处理此调用的服务器已失联，仅收取在此之前产生的费用。",
   refused: (code) => `被拒绝：${code}。`,
@@ -124,7 +125,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     voucher_ended: "代金券已失效。",
     voucher_exhausted: "代金券的可兑换次数已用完。",
     voucher_tier: "代金券不适用于此账户的等级。",
-    voucher_person: "代金券每人限用一次，此邮箱、网络或设备已兑换过。",
+    voucher_person: "代金券每人限用一次，此账户、邮箱、网络或设备已兑换过。",
     voucher_disposable: "代金券不适用于一次性邮箱。",
     voucher_plan:
       "此代金券为 Application API 账户提供套餐：账户须为 Free 套餐，或已由代金券获得相同套餐，且没有正在处理的套餐扣款。",

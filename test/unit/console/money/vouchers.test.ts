@@ -5,16 +5,19 @@ import { expect, test } from "bun:test";
 import { issueVouchers, type VoucherOrder } from "../../../../src/accounts/vouchers.ts";
 import type { RedeemedVoucherReply } from "../../../../src/console/money/billing-schema.ts";
 import { newVoucherCode } from "../../../../src/core/access/voucher-codes.ts";
+import { voucherDigest } from "../../../../src/core/access/voucher-digest.ts";
 import type { PlanReply } from "../../../../src/readings/offers/plan.ts";
 import type { OverviewReply } from "../../../../src/readings/overview.ts";
+import { redeemVoucher } from "../../../../src/store/payments/vouchers.ts";
 import { ConsoleWorld } from "../../../support/api/console-world.ts";
 import { jsonOf, startCli } from "../../../support/product/run-cli.ts";
 import { random } from "../../../support/random.ts";
 import { shared } from "../../../support/shared.ts";
 import { voucherOrder } from "../../../support/stores/vouchers.ts";
-import { openAccount, openWorld } from "../../../support/stores/world.ts";
+import { openAccount, openWorld, usd } from "../../../support/stores/world.ts";
 
 const ATTEMPTS_MAX = 20;
+const FREE = { kind: "free", amount: usd("3"), days: 30 } as const;
 
 const world = await shared(ConsoleWorld.start());
 let batches = 0;
@@ -67,9 +70,28 @@ test("a batch that is once per person gives a second account of the person nothi
   expect((await redeem(other, three)).status).toBe(200);
 });
 
+test("an account gets one code of such a batch, whoever of its people brings another", async () => {
+  const account = await world.account({ free: "0" });
+  const [one = "", two = ""] = await codesOf(2, { oncePerPerson: true });
+  expect((await redeem(account, one)).status).toBe(200);
+  // Another person, with an inbox, a network and a device of their own.
+  const marks = ["inbox", "network", "device"] as const;
+  const marksFor = (batch: string) => ({
+    marks: marks.map((kind) => ({ kind, hash: `${kind} of a stranger for ${batch}` })),
+    isDisposable: false,
+  });
+  const { stores } = world.api.parts;
+  const terms = { account: account.row, digest: voucherDigest(two) ?? "", now: new Date() };
+  const stranger = { ...terms, actor: "stranger", marksFor };
+  expect(await redeemVoucher(stores.database, stranger)).toEqual({ is: "person" });
+  const other = await world.account({ free: "0" });
+  const elsewhere = { ...stranger, account: other.row };
+  expect(await redeemVoucher(stores.database, elsewhere)).toMatchObject({ is: "redeemed" });
+});
+
 test("free credit of a batch is for a person once, and shown with its end", async () => {
   const [mine, other] = [await world.account({ free: "0" }), await world.account({ free: "0" })];
-  const [one = "", two = ""] = await codesOf(2, { freeDays: 30 });
+  const [one = "", two = ""] = await codesOf(2, { gift: FREE });
   const { body } = await redeem(mine, one);
   expect(body).toMatchObject({ amount_usd: "3", free_until: expect.stringMatching(/Z$/) });
   const path = `/accounts/${mine.id}/overview`;
@@ -86,10 +108,7 @@ test("free credit of a batch is for a person once, and shown with its end", asyn
 test("a plan of a batch is for a person once, and its page says when it ends", async () => {
   const terms = { surface: "application", free: "0" } as const;
   const [mine, other] = [await world.account(terms), await world.account(terms)];
-  const [one = "", two = ""] = await codesOf(2, {
-    amount: null,
-    given: { plan: "pro", months: 3 },
-  });
+  const [one = "", two = ""] = await codesOf(2, { gift: { kind: "plan", plan: "pro", months: 3 } });
   const { body } = await redeem(mine, one);
   expect(body).toMatchObject({ amount_usd: null, plan: "pro", is_repeated: false });
   const { body: shown } = await world.get<PlanReply>("viewer", `/accounts/${mine.id}/plan`);
@@ -125,31 +144,28 @@ test("unknown and malformed codes are refused, and too many attempts for a while
 });
 
 test.each([
-  ["bonus credit", null],
-  ["free credit", 30],
-] as const)(
-  "of processes that redeem the last use of %s at once, one gets it",
-  async (_, freeDays) => {
-    await using stores = await openWorld();
-    const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(stores)));
-    const order = voucherOrder("race", { freeDays });
-    const [code = ""] = await issueVouchers({ accounts: stores.store }, order, async () => {});
-    const processes = await Promise.all(
-      accounts.map(({ row }) => startCli(stores, ["voucher", "redeem", row.id, code, "--json"])),
-    );
-    const outcomes = await Promise.all(
-      processes.map(async (child) => ({
-        code: await child.exited,
-        out: await new Response(child.stdout).text(),
-        err: await new Response(child.stderr).text(),
-      })),
-    );
-    const done = outcomes.filter((one) => one.code === 0);
-    expect(done.map((one) => jsonOf(one).amount_usd)).toEqual([3]);
-    const refused = outcomes.filter((one) => one.code !== 0);
-    const words = expect.stringContaining("as often as it can be");
-    expect(refused.map(({ err }) => err)).toEqual([words, words]);
-    const [sum] = await stores.database.sql`SELECT count(*)::int AS n FROM voucher_redemptions`;
-    expect(sum?.n).toBe(1);
-  },
-);
+  ["bonus credit", { kind: "bonus", amount: usd("3") }],
+  ["free credit", FREE],
+] as const)("of processes that redeem the last use of %s at once, one gets it", async (_, gift) => {
+  await using stores = await openWorld();
+  const accounts = await Promise.all(Array.from({ length: 3 }, () => openAccount(stores)));
+  const order = voucherOrder("race", { gift });
+  const [code = ""] = await issueVouchers({ accounts: stores.store }, order, async () => {});
+  const processes = await Promise.all(
+    accounts.map(({ row }) => startCli(stores, ["voucher", "redeem", row.id, code, "--json"])),
+  );
+  const outcomes = await Promise.all(
+    processes.map(async (child) => ({
+      code: await child.exited,
+      out: await new Response(child.stdout).text(),
+      err: await new Response(child.stderr).text(),
+    })),
+  );
+  const done = outcomes.filter((one) => one.code === 0);
+  expect(done.map((one) => jsonOf(one).amount_usd)).toEqual([3]);
+  const refused = outcomes.filter((one) => one.code !== 0);
+  const words = expect.stringContaining("as often as it can be");
+  expect(refused.map(({ err }) => err)).toEqual([words, words]);
+  const [sum] = await stores.database.sql`SELECT count(*)::int AS n FROM voucher_redemptions`;
+  expect(sum?.n).toBe(1);
+});
