@@ -1,18 +1,17 @@
 // Runs the payments part of the worker process: the queue's worker, and the jobs that find payments
-// without an event. Without a payment provider, only plans of vouchers end.
+// without an event. Without a payment provider, only plans end.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
-import { accountPage } from "../src/core/account-page.ts";
 import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { nano } from "../src/core/money/money.ts";
 import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
 import { issueDueInvoices } from "../src/payments/invoices.ts";
-import { openPayments } from "../src/payments/open-payments.ts";
-import { endGivenPlans } from "../src/payments/plans.ts";
+import { openPayments, openPlanEnds } from "../src/payments/open-payments.ts";
+import { endPlans } from "../src/payments/plans.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { PendingWork } from "../src/store/accounts/pending-work.ts";
@@ -54,14 +53,14 @@ const COMPLETE_EVERY_MS = 10_000;
 const GRACE_MS = 5_000;
 const RECONCILE_EVERY_MS = 600_000;
 const INVOICES_EVERY_MS = 30_000;
-const GIVEN_PLANS_EVERY_MS = 60_000;
+const PLAN_ENDS_EVERY_MS = 60_000;
 const EVENTS_AT_ONCE = 4;
 
 export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   const { config, brand, log, accounts, database, queue, registry, random, now } = parts;
-  const givenPlans = givenPlansJob(parts);
+  const planEnds = planEndsJob(parts);
   if (config.payments === null || queue === null) {
-    return { jobs: { "given-plans": givenPlans }, stop: () => Promise.resolve() };
+    return { jobs: { "plan-ends": planEnds }, stop: () => Promise.resolve() };
   }
   const events = new ProviderEvents(database);
   const metrics = paymentMetrics({
@@ -107,7 +106,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   const pending = new PendingWork(database);
   return {
     jobs: {
-      "given-plans": givenPlans,
+      "plan-ends": planEnds,
       "payment-completer": {
         everyMs: COMPLETE_EVERY_MS,
         run: async () =>
@@ -137,19 +136,15 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
   };
 }
 
-function givenPlansJob(parts: PaymentWorkerParts): ScheduledJob {
-  const { config, brand, log, accounts, database, random, now } = parts;
+function planEndsJob(parts: PaymentWorkerParts): ScheduledJob {
+  const { config, accounts, database, now } = parts;
   const origin = config.console?.origin ?? null;
-  const mailsTo = (account: string) => ({
-    brand,
-    billingUrl: origin === null ? null : accountPage(origin, account, "billing").href,
-  });
-  const topUps = { deps: { database, random } };
-  const deps = { topUps, actors: accounts, log, mailsTo };
+  const deps = openPlanEnds({ ...parts, actors: accounts, origin });
+  const takesPayments = config.payments !== null;
   const pending = new PendingWork(database);
   return {
-    everyMs: GIVEN_PLANS_EVERY_MS,
-    run: async () => endGivenPlans({ ...deps, now: await pending.earliest(now) }),
+    everyMs: PLAN_ENDS_EVERY_MS,
+    run: async () => endPlans({ ...deps, now: await pending.earliest(now) }, takesPayments),
   };
 }
 

@@ -7,7 +7,7 @@ import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { SecretList } from "../core/secrets.ts";
 import { WebhookSeals } from "../core/webhooks/webhook-seals.ts";
-import { openPayments } from "../payments/open-payments.ts";
+import { openPayments, openPlanEnds } from "../payments/open-payments.ts";
 import type { PaymentConfig } from "../payments/payment-config.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import { Accounts } from "../store/accounts/accounts.ts";
@@ -38,7 +38,7 @@ export interface OpenConsoleParts {
   readonly onEnded?: PaymentDeps["onEnded"];
 }
 
-type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
+type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier" | "planEnds"> &
   Pick<PlaygroundDeps & ReadingDeps, "playgroundKeys" | "actors" | "reading"> &
   Pick<WebhooksDeps, "webhooks">;
 
@@ -59,6 +59,7 @@ export function openConsole(parts: OpenConsoleParts): Opened {
     wallets: actors,
     playgroundKeys: new PlaygroundKeys(administration),
     cashier: config === null ? null : openPayments({ ...parts, config }),
+    planEnds: openPlanEnds(parts),
     webhooks: {
       seals: new WebhookSeals(keyPeppers),
       allowPrivate: parts.webhooksAllowPrivate,

@@ -1,7 +1,7 @@
 // Payments, opened for one process: the provider with the stores around it.
 
 import type { ChangedAccount } from "../../actors/changed-account.ts";
-import { billingUrls } from "../core/account-page.ts";
+import { accountPage, billingUrls } from "../core/account-page.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { ProviderEvents } from "../store/payments/provider-events.ts";
@@ -9,6 +9,7 @@ import { SavedCards } from "../store/payments/saved-cards.ts";
 import { TopUps } from "../store/payments/top-ups.ts";
 import type { Database } from "../store/servers/database.ts";
 import type { PaymentConfig } from "./payment-config.ts";
+import type { PlanEndDeps } from "./plans.ts";
 import { PROVIDERS } from "./providers.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
@@ -42,4 +43,21 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
     mailsTo: (account) => ({ brand, billingUrl: billingUrl(account) }),
     onEnded,
   };
+}
+
+/** Opens what ends plans by the month, also where no payment provider is configured. */
+export function openPlanEnds({
+  database,
+  random,
+  actors,
+  now,
+  log,
+  brand,
+  origin,
+}: Omit<OpenPaymentsParts, "config" | "onEnded">): PlanEndDeps {
+  const mailsTo = (account: string) => ({
+    brand,
+    billingUrl: origin === null ? null : accountPage(origin, account, "billing").href,
+  });
+  return { topUps: { deps: { database, random } }, actors, now, log, mailsTo };
 }

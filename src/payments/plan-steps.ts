@@ -163,7 +163,7 @@ function refuseUnderWay({ openCharge }: Pick<PlanFacts, "openCharge">): void {
 }
 
 /** The step of a cancellation: the plan ends with its paid month, or now in the days of grace. */
-export function cancelStep(facts: PlanFacts, now: Date, mails: MailTerms): PlanStep {
+export function cancelStep(facts: PlanFacts, now: Date, mails: EndMailTerms): PlanStep {
   const active = activeOf(facts);
   if (active === null) {
     throw refused(`The account ${facts.account.id} has no plan that is paid by the month`);
@@ -193,10 +193,10 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
   const active = activeOf(facts);
   if (active === null || active.paidUntil > now || openCharge !== null) return NONE;
   const { nextPlan, nextPrice, plan, price, consentVersion, consentAt } = active;
-  // `givenEndStep` ends a given plan, also while no provider answers.
+  // `lapseStep` ends a given plan, also while no provider answers.
   if (nextPlan === "free") return isGiven(active) ? NONE : endStep(active, "canceled", mails);
   const canCharge = card !== null && account.state === "active";
-  const isOver = now.getTime() >= active.paidUntil.getTime() + PLAN_GRACE_MS;
+  const isOver = isGraceOver(active, now);
   // After days without a worker, the card is still charged once before the plan ends.
   if (isOver && (failed.count > 0 || !canCharge)) return endStep(active, "unpaid", mails);
   if (card === null || !canCharge) return NONE;
@@ -215,14 +215,32 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
   return chargeStep(facts, { card, provider, now }, charge);
 }
 
-/** The step that ends a given plan. */
-export function givenEndStep(
-  facts: PlanFacts,
-  { now, mails }: Pick<Renewal, "now"> & { readonly mails: EndMailTerms },
-): PlanStep {
+/** True once the days of grace after the paid month are over. */
+function isGraceOver({ paidUntil }: PlanSubscription, now: Date): boolean {
+  return now.getTime() >= paidUntil.getTime() + PLAN_GRACE_MS;
+}
+
+export interface Lapse {
+  readonly now: Date;
+  readonly mails: EndMailTerms;
+  /** False where no payment provider is configured. */
+  readonly takesPayments: boolean;
+}
+
+/**
+ * The end of a plan that no charge continues: of a given one after its months, and where nothing
+ * can be charged also of a canceled plan, and of any other one after the days of grace (D-846).
+ */
+export function lapseStep(facts: PlanFacts, { now, mails, takesPayments }: Lapse): PlanStep {
   const active = activeOf(facts);
-  if (active === null || !isGivenOver(active, now)) return NONE;
-  return endStep(active, "voucher", mails);
+  if (active === null || active.paidUntil > now) return NONE;
+  if (isGivenOver(active, now)) return endStep(active, "voucher", mails);
+  if (takesPayments) return NONE;
+  const isCanceled = active.nextPlan === "free";
+  // A charge that was under way when payments were switched off may still pay for the plan.
+  const isDecided = isCanceled && facts.openCharge === null;
+  if (!isDecided && !isGraceOver(active, now)) return NONE;
+  return endStep(active, isCanceled ? "canceled" : "unpaid", mails);
 }
 
 /** The month after the paid one, prolonged by all months that have passed meanwhile. */

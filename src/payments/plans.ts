@@ -20,7 +20,7 @@ import type { EndMailTerms } from "./plan-mails.ts";
 import {
   cancelStep,
   checkAgreed,
-  givenEndStep,
+  lapseStep,
   orderStep,
   orderTerms,
   renewalStep,
@@ -86,7 +86,7 @@ function repeated(first: TopUp, { plan, cardId }: Pick<PlanOrder, "plan" | "card
 }
 
 /** Ends a plan with its paid month; in the days of grace, now. @throws AdministrationError */
-export async function cancelPlan(deps: PaymentDeps, account: AccountRow): Promise<PlanFacts> {
+export async function cancelPlan(deps: PlanEndDeps, account: AccountRow): Promise<PlanFacts> {
   const now = new Date(deps.now());
   await decidePlan(deps.topUps.deps, account.number, {
     now,
@@ -99,7 +99,7 @@ export async function cancelPlan(deps: PaymentDeps, account: AccountRow): Promis
 
 /** The facts about the plan of an account. */
 export async function planOf(
-  { topUps }: PaymentDeps,
+  { topUps }: Pick<PlanEndDeps, "topUps">,
   account: Pick<AccountRow, "number">,
 ): Promise<PlanFacts> {
   return await planFacts(topUps.deps, account.number);
@@ -126,21 +126,22 @@ export async function renewPlans(deps: PaymentDeps): Promise<void> {
   }
 }
 
-export type GivenPlanDeps = Pick<PaymentDeps, "actors" | "now" | "log"> & {
+/** What ends a plan; no payment provider is needed. */
+export type PlanEndDeps = Pick<PaymentDeps, "actors" | "now" | "log" | "also"> & {
   readonly topUps: Pick<PaymentDeps["topUps"], "deps">;
   readonly mailsTo: (account: string) => EndMailTerms;
 };
 
 /**
- * Ends plans of vouchers whose months are over (D-769). It needs no payment provider. A failure
- * stops no other plan.
+ * Ends plans that no charge continues: those of vouchers (D-769), and without a payment provider
+ * all that are not paid any more (D-846). A failure stops no other plan.
  */
-export async function endGivenPlans(deps: GivenPlanDeps): Promise<void> {
+export async function endPlans(deps: PlanEndDeps, takesPayments: boolean): Promise<void> {
   const { topUps, log } = deps;
   const now = new Date(deps.now());
   for await (const account of duePlans(topUps.deps.database, now)) {
-    const terms = { now, mails: deps.mailsTo(account.id) };
-    const decide = (facts: PlanFacts) => givenEndStep(facts, terms);
+    const terms = { now, mails: deps.mailsTo(account.id), takesPayments };
+    const decide = (facts: PlanFacts) => lapseStep(facts, terms);
     try {
       const { step } = await decidePlan(topUps.deps, account.number, { now, decide });
       if (isEnd(step)) await updateWallet(deps, account);

@@ -2,11 +2,14 @@
 
 import { AdministrationError } from "../../core/errors.ts";
 import type { AccountContext, ConsoleFrameDeps } from "../../http/console/console-endpoint.ts";
+import type { PlanEndDeps } from "../../payments/plans.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
 import type { BillingStores } from "../../readings/billing.ts";
 import { noted } from "../noted.ts";
 
-export interface BillingDeps extends ConsoleFrameDeps, BillingStores {}
+export interface BillingDeps extends ConsoleFrameDeps, BillingStores {
+  readonly planEnds: PlanEndDeps;
+}
 
 /**
  * The payment provider for a change by the person of a request, whom the account's activity names.

@@ -13,6 +13,7 @@ import { type Checked, oneOf, optional, Type, text } from "../../http/schema.ts"
 import { cancelPlan, orderPlan } from "../../payments/plans.ts";
 import { TopUp, topUpJson } from "../../readings/billing.ts";
 import { Plan, planReply } from "../../readings/offers/plan.ts";
+import { noted } from "../noted.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
 import { checkConsent, RequestId } from "./billing-schema.ts";
 
@@ -100,10 +101,11 @@ export const cancelConsolePlan = accountEndpoint({
   path: `${PATH}/cancel`,
   role: "billing",
   summary: "End a plan with its paid month; in the days of grace, now",
+  description: "Possible also while nothing can be paid here.",
   ...replyWith(Plan, { summary: "It ends with the month", reply: { next_plan: "free" } }),
   async run(context: BillingContext) {
     const { deps, account } = context;
-    await cancelPlan(cashierOf(context, "plan_canceled", ""), account);
+    await cancelPlan({ ...deps.planEnds, also: noted(context, "plan_canceled", "") }, account);
     return await planReply(deps, account);
   },
 });

@@ -6,7 +6,7 @@ import { audit } from "../../../src/accounts/audit.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { type NanoUsd, nano } from "../../../src/core/money/money.ts";
 import type { PlanPrices } from "../../../src/core/money/plan-terms.ts";
-import { endGivenPlans, planOf } from "../../../src/payments/plans.ts";
+import { endPlans, planOf } from "../../../src/payments/plans.ts";
 import { auditPayments } from "../../../src/payments/provider-audit.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
@@ -36,7 +36,7 @@ export async function subscriber(lab: PaymentLab, card: string = CARDS.ok): Prom
 /** Does the work of a worker at this time. */
 export async function work(lab: PaymentLab): Promise<void> {
   await completePayments({ payments: lab.payments, graceMs: 0, log: silent });
-  await endGivenPlans(lab.payments);
+  await endPlans(lab.payments, true);
   await lab.settle();
 }
 

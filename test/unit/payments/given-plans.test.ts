@@ -7,8 +7,11 @@ import { issueVouchers, redeem } from "../../../src/accounts/vouchers.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { type PricedPlan, periodEnd, periodsEnd } from "../../../src/core/money/plan-terms.ts";
-import { cancelPlan, endGivenPlans, orderPlan } from "../../../src/payments/plans.ts";
+import { openPlanEnds } from "../../../src/payments/open-payments.ts";
+import { cancelPlan, endPlans, orderPlan } from "../../../src/payments/plans.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
+import { silent } from "../../support/fakes/silent-log.ts";
+import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import {
@@ -62,6 +65,15 @@ async function redeemed({ row }: TestAccount, plan: PricedPlan, months = 1): Pro
 
 const buy = (account: TestAccount, plan: PricedPlan) =>
   orderPlan(lab.payments, account.row, { plan, cardId: null });
+
+/** What ends plans at this time, in a process without a payment provider. */
+function withoutProvider(nowMs: number) {
+  const { database } = lab.world;
+  const parts = { database, random, actors: lab.payments.actors, log: silent, origin: null };
+  return openPlanEnds({ ...parts, brand: () => DEFAULT_BRAND, now: () => nowMs });
+}
+
+const workUnpaid = async (nowMs: number) => await endPlans(withoutProvider(nowMs), false);
 
 test("a voucher gives months of a plan, which end by themselves without a charge", async () => {
   const account = await holder();
@@ -197,20 +209,63 @@ test("a plan whose whole refund may still fail is not lost by a voucher", async 
 test("the months end without a payment provider, and two workers end them once", async () => {
   const account = await holder();
   const until = await redeemed(account, "max");
-  const { topUps, actors, log } = lab.payments;
-  const deps = {
-    topUps: { deps: topUps.deps },
-    actors,
-    log,
-    now: () => until.getTime() + 1,
-    mailsTo: () => ({ brand: () => DEFAULT_BRAND, billingUrl: null }),
-  };
-  await endGivenPlans({ ...deps, now: () => deps.now() - 2 });
+  const end = until.getTime();
+  await workUnpaid(end - 1);
   expect(await stateOf(lab, account)).toMatchObject({ plan: "max" });
-  await Promise.all([endGivenPlans(deps), endGivenPlans(deps)]);
+  await Promise.all([workUnpaid(end + 1), workUnpaid(end + 1)]);
   expect(await stateOf(lab, account)).toMatchObject({ plan: "free" });
   expect((await account.actor.view(account.keyId)).tier.name).toBe("free");
   expect(await mailsOf(lab, account, "plan_ended")).toBe(1);
+});
+
+test("a plan that was ordered for afterwards ends where nothing can be paid", async () => {
+  const account = await holder();
+  const until = await redeemed(account, "pro");
+  const end = until.getTime();
+  await buy(account, "starter");
+  await workUnpaid(end + 2 * DAY_MS);
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "pro",
+    subscription: { state: "active", nextPlan: "starter" },
+  });
+  await workUnpaid(end + 3 * DAY_MS);
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "free",
+    subscription: { state: "ended", endReason: "unpaid" },
+  });
+  expect(await chargesOf(lab, account)).toEqual([]);
+  expect(await mailsOf(lab, account, "plan_ended")).toBe(1);
+});
+
+test("payments that are back within the days of grace charge the order", async () => {
+  const account = await holder();
+  const until = await redeemed(account, "starter");
+  const end = until.getTime();
+  await buy(account, "starter");
+  await workUnpaid(end + 2 * DAY_MS);
+  await pass(lab, end + 2 * DAY_MS);
+  expect(await stateOf(lab, account)).toMatchObject({ plan: "starter" });
+  expect((await chargesOf(lab, account)).map(({ status }) => status)).toEqual(["succeeded"]);
+});
+
+test("paid plans, canceled or not, end too where nothing can be paid any more", async () => {
+  const [kept, canceled] = [await holder(), await holder()];
+  await buy(kept, "starter");
+  await buy(canceled, "starter");
+  const end = Math.max(await paidUntil(lab, kept), await paidUntil(lab, canceled));
+  const planEnds = withoutProvider(lab.payments.now());
+  await cancelPlan(planEnds, canceled.row);
+  await workUnpaid(end + 1);
+  expect(await stateOf(lab, kept)).toMatchObject({ plan: "starter" });
+  expect(await stateOf(lab, canceled)).toMatchObject({
+    plan: "free",
+    subscription: { endReason: "canceled" },
+  });
+  await workUnpaid(end + 4 * DAY_MS);
+  expect(await stateOf(lab, kept)).toMatchObject({
+    plan: "free",
+    subscription: { endReason: "unpaid" },
+  });
 });
 
 test("an operator's plan ends the months of a voucher", async () => {

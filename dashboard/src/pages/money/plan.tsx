@@ -99,9 +99,14 @@ interface PartProps {
 /** The obstacles to an order, or to the plan itself. */
 function Hints({ plan, account, canPay }: PartProps) {
   const words = t.plan;
+  const { paid_until: until, price_usd: price, next_plan: next } = plan;
+  const isRenewed = price !== null && next !== "free";
   return (
     <>
-      {plan.is_due && <Notice tone="owed">{words.due}</Notice>}
+      {plan.provider === null && isRenewed && until !== null && (
+        <Notice tone="held">{words.unpayable(day(until))}</Notice>
+      )}
+      {plan.provider !== null && plan.is_due && <Notice tone="owed">{words.due}</Notice>}
       {plan.open_charge !== null && <Notice tone="held">{words.open}</Notice>}
       {plan.provider === null && <Notice>{words.noProvider}</Notice>}
       {plan.provider !== null && plan.cards.length === 0 && canPay && (

@@ -5,14 +5,17 @@ import type { Texts } from "../en/english.ts";
 export const planTexts: Texts["plan"] = {
   about: "Was das Konto gleichzeitig darf. Aufrufe werden vom Guthaben bezahlt.",
   none: "Dieses Konto hat eine Stufe, die seinen Zahlungen folgt, und keinen Tarif.",
-  toLimits: "Zu den Grenzen",
+  toLimits: "Zu den Limits",
   now: (plan) => `Sie haben den Tarif ${plan}.`,
   price: "Preis im Monat",
   paidUntil: "Bezahlt bis",
   renews: "Verlängert sich am",
   due:
-    "Der letzte Monat ist nicht bezahlt. Die Karte wird drei Tage lang einmal am Tag versucht; " +
-    "dann endet der Tarif.",
+    "Der begonnene Monat ist nicht bezahlt. Die Karte wird drei Tage lang einmal am Tag " +
+    "versucht; dann endet der Tarif.",
+  unpayable: (day) =>
+    "Hier kann zurzeit nichts bezahlt werden, darum wird nichts belastet. Ist das drei Tage nach " +
+    `dem ${day} noch so, endet der Tarif.`,
   ends: "Endet am",
   after: "Danach kommt",
   ended: {

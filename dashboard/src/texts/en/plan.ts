@@ -9,8 +9,11 @@ export const planTexts = {
   paidUntil: "Paid until",
   renews: "Is renewed on",
   due:
-    "The last month is not paid. The card is tried once a day, for three days; then the plan " +
-    "ends.",
+    "The month that has begun is not paid. The card is tried once a day, for three days; then " +
+    "the plan ends.",
+  unpayable: (day: string) =>
+    "Nothing can be paid here now, so nothing is charged. If that is still so three days after " +
+    `${day}, the plan ends.`,
   ends: "Ends on",
   after: "Then comes",
   ended: {

@@ -10,7 +10,8 @@ export const planTexts: Texts["plan"] = {
   price: "月费",
   paidUntil: "已付至",
   renews: "续费日期",
-  due: "上个月的费用尚未支付。三天内每天会尝试扣款一次，之后套餐将终止。",
+  due: "本期月费尚未支付。三天内每天会尝试扣款一次，之后套餐将终止。",
+  unpayable: (day) => `此处目前无法付款，因此不会扣款。若 ${day} 之后三天仍无法付款，套餐将终止。`,
   ends: "终止日期",
   after: "之后的套餐",
   ended: {
