@@ -9,7 +9,7 @@ import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { nano } from "../src/core/money/money.ts";
 import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
-import { issueDueInvoices } from "../src/payments/invoices.ts";
+import { issueDueDocuments } from "../src/payments/invoices.ts";
 import { openPayments, openPlanEnds } from "../src/payments/open-payments.ts";
 import { endPlans } from "../src/payments/plans.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
@@ -117,7 +117,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
       },
       "payment-invoices": {
         everyMs: INVOICES_EVERY_MS,
-        run: () => issueDueInvoices(payments),
+        run: () => issueDueDocuments(payments),
       },
       "payment-reconciliation": {
         everyMs: RECONCILE_EVERY_MS,

@@ -1,9 +1,11 @@
 // Refunds of top-ups, ordered here and made by the provider. A reading of the payment afterwards
 // takes the credit back.
 
+import { MINUTE_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars, type NanoUsd } from "../core/money/money.ts";
 import {
+  type DueCreditNote,
   dropRefund,
   nextRefundAttempt,
   orderRefund,
@@ -11,13 +13,13 @@ import {
 } from "../store/payments/refund-attempts.ts";
 import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
 import { BROKEN_OFF_MS } from "./charge.ts";
-import { issueInvoice } from "./invoices.ts";
-import { type CreditNoteTerms, ProviderAway, RefundRefused } from "./provider.ts";
+import { issueCreditNote, refundKey } from "./invoices.ts";
+import { ProviderAway, RefundRefused } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
 export interface RefundOrder {
-  /** The amount of credit to refund, with fee and tax in proportion; null: all that is left. */
+  /** The part of what was paid, fee and tax included, to give back; null: all that is left. */
   readonly amount: NanoUsd | null;
   /** The same reference never refunds the same top-up twice. */
   readonly reference: string;
@@ -69,13 +71,17 @@ async function refundOnce(
   if (first.amount !== amount) {
     throw new RefundRefused("reused", "A refund was ordered by this id with another amount");
   }
-  const key = `${topUp.id}-refund-${reference}`;
-  if (first.refund !== null) return await credit(deps, topUp, { refund: first.refund, key });
+  const key = refundKey(topUp, ref);
+  if (first.refund !== null) return await credit(deps, topUp, { ref, refund: first.refund });
   for (let { attempt } = first; ; ) {
     try {
-      const made = await provider.refund(intent, { amount, key, attempt });
-      await refundMade(database, ref, made);
-      return await credit(deps, topUp, { refund: made, key });
+      const refund = await provider.refund(intent, { amount, key, attempt });
+      const madeAt = new Date(now());
+      // The worker leaves the credit note to this process for a minute.
+      const dueAt = new Date(now() + MINUTE_MS);
+      const creditNoteDueAt = provider.issuesInvoices ? dueAt : null;
+      await refundMade(database, ref, { refund, madeAt, creditNoteDueAt });
+      return await credit(deps, topUp, { ref, refund });
     } catch (error) {
       if (error instanceof RefundRefused) await dropRefund(database, ref);
       if (!(error instanceof ProviderAway && error.isSaved)) throw error;
@@ -93,19 +99,20 @@ async function refundOnce(
 
 /**
  * Has the credit note issued where the payment has an invoice. The refund stands without it: if the
- * provider is away or refuses, as it does a key without this permission, a repeat of the order
- * issues it.
+ * provider is away or refuses, as it does a key without this permission, a worker tries again.
  */
-async function credit(deps: PaymentDeps, topUp: TopUp, terms: CreditNoteTerms): Promise<void> {
+async function credit(
+  deps: PaymentDeps,
+  topUp: TopUp,
+  made: Pick<DueCreditNote, "ref" | "refund">,
+): Promise<void> {
   const { provider, log } = deps;
-  const { intent } = topUp;
-  if (!provider.issuesInvoices || intent === null) return;
+  if (!provider.issuesInvoices) return;
   try {
-    await issueInvoice(deps, topUp);
-    const isIssued = await provider.issueCreditNote(intent, terms);
-    log.info({ ...terms, isIssued }, "The credit note of a refund was looked after");
+    await issueCreditNote(deps, topUp, made);
   } catch (error) {
-    log.warn({ ...terms, err: error }, "A refund has no credit note yet: repeat its order");
+    const { id: topUpId } = topUp;
+    log.warn({ topUpId, err: error }, "A refund has no credit note yet; a worker tries again");
   }
 }
 

@@ -89,17 +89,25 @@ async function withLines(
   { invoice, payment }: Draft,
 ): Promise<Stripe.Invoice> {
   const taxes = await taxesOf(stripe, payment);
+  const { plan } = topUp;
+  // Stripe prints it: the invoice of a month names the month.
+  const period = plan && { start: secondsOf(plan.paidFrom), end: secondsOf(plan.paidUntil) };
   const lines = linesOf(topUp).map(({ name, cents }) => ({
     description: name,
     amount: cents,
     discountable: false,
     tax_amounts: taxes.get(name) ?? null,
+    ...(period !== null && { period }),
   }));
   const idempotencyKey = `${topUp.id}-invoice-lines`;
   return await answered(
     stripe.invoices.addLines(invoice.id, { lines }, { idempotencyKey }),
     "invoice",
   );
+}
+
+function secondsOf(time: Date): number {
+  return Math.floor(time.getTime() / 1_000);
 }
 
 type TaxAmount = Stripe.InvoiceAddLinesParams.Line.TaxAmount;

@@ -2,10 +2,10 @@
 // an order can be changed there. The provider answers each repeat of an attempt that broke off with
 // the same failure, so the number of the next attempt is stored too.
 
-import { and, eq, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, lte, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { Database } from "../servers/database.ts";
-import { refundAttempts } from "../tables/payment-schema.ts";
+import { refundAttempts, topUps } from "../tables/payment-schema.ts";
 
 type AttemptRow = Readonly<typeof refundAttempts.$inferSelect>;
 
@@ -38,9 +38,51 @@ export async function orderRefund(
   return { amount: row.amount === null ? null : nano(row.amount), attempt, refund };
 }
 
-/** Stores the provider's id of the refund that was made. */
-export async function refundMade({ db }: Database, ref: RefundRef, refund: string): Promise<void> {
-  await db.update(refundAttempts).set({ refund }).where(isOf(ref));
+/** A refund that the provider made, and when its credit note is due; null: it gets none. */
+export type MadeRefund = Pick<AttemptRow, "creditNoteDueAt"> & {
+  readonly refund: string;
+  readonly madeAt: Date;
+};
+
+/** Stores the refund that was made. */
+export async function refundMade({ db }: Database, ref: RefundRef, made: MadeRefund) {
+  await db.update(refundAttempts).set(made).where(isOf(ref));
+}
+
+/** A refund without its credit note. */
+export interface DueCreditNote {
+  readonly ref: RefundRef;
+  readonly refund: string;
+  readonly madeAt: Date;
+  /** The id of the top-up. */
+  readonly topUpId: string;
+}
+
+/** Refunds whose credit notes are due, the longest due first. */
+export async function dueCreditNotes(
+  { db }: Database,
+  { provider, now, max }: { readonly provider: string; readonly now: Date; readonly max: number },
+): Promise<DueCreditNote[]> {
+  const { topUp, reference, refund, madeAt, creditNoteDueAt } = refundAttempts;
+  const rows = await db
+    .select({ topUp, reference, refund, madeAt, topUpId: topUps.id })
+    .from(refundAttempts)
+    .innerJoin(topUps, eq(topUps.number, topUp))
+    .where(and(eq(topUps.provider, provider), lte(creditNoteDueAt, now)))
+    .orderBy(asc(creditNoteDueAt))
+    .limit(max);
+  return rows.flatMap(({ refund: made, madeAt: at, topUpId, ...ref }) =>
+    made === null || at === null ? [] : [{ ref, refund: made, madeAt: at, topUpId }],
+  );
+}
+
+/** Stores when the credit note of a refund is issued; null: not any more. */
+export async function setCreditNoteDue(
+  { db }: Database,
+  ref: RefundRef,
+  creditNoteDueAt: Date | null,
+): Promise<void> {
+  await db.update(refundAttempts).set({ creditNoteDueAt }).where(isOf(ref));
 }
 
 /** Takes back an order that the provider refuses, so that another one can have its reference. */

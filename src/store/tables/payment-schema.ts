@@ -152,6 +152,9 @@ export const refundAttempts = pgTable(
     brokenOffAt: at("broken_off_at"),
     /** The provider's id of the refund that was made; null before. */
     refund: text("refund"),
+    madeAt: at("made_at"),
+    /** When its credit note is issued; null once it is there, or if there is none to issue. */
+    creditNoteDueAt: at("credit_note_due_at"),
   },
   (table) => [primaryKey({ columns: [table.topUp, table.reference] })],
 );

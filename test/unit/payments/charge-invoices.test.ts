@@ -6,7 +6,7 @@ import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-key
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/core/durations.ts";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
 import { topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
-import { issueDueInvoices } from "../../../src/payments/invoices.ts";
+import { issueDueDocuments } from "../../../src/payments/invoices.ts";
 import { orderPlan } from "../../../src/payments/plans.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import { chargeCard } from "../../../src/payments/top-ups.ts";
@@ -83,7 +83,7 @@ test("a charge that its holder orders has an invoice with its lines, fee and tax
   const topUp = await charge(await payer(lab));
   expect(await documentsOf(topUp)).toEqual([]);
   requests.length = 0;
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   // $10, a fee of 2.9 % and $0.30, and 10 % of both.
   const [document] = await documentsOf(topUp);
   expect(document).toMatchObject({ kind: "invoice", amount: usd("11.65") });
@@ -113,11 +113,22 @@ test("automatic top-ups and plans have invoices, too", async () => {
   const auto = await topUpAutomatically(deps, { accountId, bucket, refused });
   const holder = await payer(lab, { surface: "application" });
   const plan = (await orderPlan(payments, holder.row, { plan: "starter", cardId: null })).topUp;
-  await issueDueInvoices(payments);
+  requests.length = 0;
+  await issueDueDocuments(payments);
   if (auto === null || plan === null) throw new Error("Nothing was charged");
   for (const one of [auto, plan]) {
     expect(await documentsOf(await lab.topUp(one.id))).toMatchObject([{ kind: "invoice" }]);
   }
+  // The month is on the invoice of a plan, and no time on that of credit.
+  const sent = requests
+    .filter(({ path }) => path.endsWith("/add_lines"))
+    .map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
+  const seconds = (time: Date | undefined) => String(Math.floor((time?.getTime() ?? 0) / 1_000));
+  const period = plan.plan ?? undefined;
+  expect(sent.map((lines) => lines["lines[0][period][start]"])).toEqual(
+    expect.arrayContaining([undefined, seconds(period?.paidFrom)]),
+  );
+  expect(sent.map((lines) => lines["lines[0][period][end]"])).toContain(seconds(period?.paidUntil));
 });
 
 const STEPS = [
@@ -141,10 +152,10 @@ const BREAKS = STEPS.flatMap(([step, path]) =>
 test.each(BREAKS)("an invoice is issued once if %s", async (_, broken, laterMs) => {
   const topUp = await charge(await payer(lab));
   failure = broken;
-  await expect(issueDueInvoices(payments)).rejects.toThrow("did not answer");
+  await expect(issueDueDocuments(payments)).rejects.toThrow("did not answer");
   failure = null;
   lab.aheadMs = laterMs;
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(invoices(topUp)).toMatchObject([{ status: "paid", total: 1165, amount_paid: 1165 }]);
   expect(await documentsOf(topUp)).toHaveLength(1);
   expect(charges(topUp)).toHaveLength(1);
@@ -152,8 +163,8 @@ test.each(BREAKS)("an invoice is issued once if %s", async (_, broken, laterMs) 
 
 test("two workers issue one invoice", async () => {
   const topUp = await charge(await payer(lab));
-  await Promise.all([issueDueInvoices(payments), issueDueInvoices(payments)]);
-  await issueDueInvoices(payments);
+  await Promise.all([issueDueDocuments(payments), issueDueDocuments(payments)]);
+  await issueDueDocuments(payments);
   expect(invoices(topUp)).toHaveLength(1);
   expect(charges(topUp)).toHaveLength(1);
 });
@@ -163,7 +174,7 @@ test("the events of an invoice change no balance, in any order", async () => {
   const topUp = await charge(account);
   await lab.settle();
   const before = await lab.credited(account);
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   await lab.delivered();
   lab.inbox.reverse();
   await lab.settle();
@@ -176,7 +187,7 @@ test("a refund has a credit note, also if it is made before the invoice", async 
   const topUp = await charge(await payer(lab));
   await refundTopUp(payments, topUp.id, { amount: usd("5"), reference: "part" });
   expect((await documentsOf(topUp)).map(({ kind }) => kind)).toEqual(["invoice", "credit_note"]);
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   await refundTopUp(payments, topUp.id, { amount: null, reference: "rest" });
   const kinds = (await documentsOf(topUp)).map(({ kind }) => kind);
   expect(kinds).toEqual(["invoice", "credit_note", "credit_note"]);
@@ -185,32 +196,32 @@ test("a refund has a credit note, also if it is made before the invoice", async 
 test("an invoice that is refused holds up no other, and is tried again for 30 days", async () => {
   const refused = await charge(await payer(lab));
   failure = { path: /^POST \/v1\/invoices$/, when: "before", status: 403 };
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(await documentsOf(refused)).toEqual([]);
   failure = null;
   const other = await charge(await payer(lab));
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(await documentsOf(other)).toHaveLength(1);
   expect(await documentsOf(refused)).toEqual([]);
   lab.aheadMs = 11 * MINUTE_MS;
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(await documentsOf(refused)).toHaveLength(1);
   lab.aheadMs = 0;
   const never = await charge(await payer(lab));
   failure = { path: /^POST \/v1\/invoices$/, when: "before", status: 403 };
   lab.aheadMs = 31 * DAY_MS;
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(await lab.topUp(never.id)).toMatchObject({ invoiceDueAt: null, invoicedAt: null });
 });
 
 test("a draft of another amount than was paid is never made final", async () => {
   const topUp = await charge(await payer(lab));
   failure = { path: /finalize$/, when: "before", status: 503 };
-  await expect(issueDueInvoices(payments)).rejects.toThrow("did not answer");
+  await expect(issueDueDocuments(payments)).rejects.toThrow("did not answer");
   failure = null;
   const [draft] = invoices(topUp);
   store.change(draft?.id ?? "", { total: 999 });
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(invoices(topUp)).toMatchObject([{ status: "draft", number: null }]);
   expect(await documentsOf(topUp)).toEqual([]);
 });
@@ -218,10 +229,10 @@ test("a draft of another amount than was paid is never made final", async () => 
 test("an invoice that somebody has voided at the provider stays so", async () => {
   const topUp = await charge(await payer(lab));
   failure = { path: /attach_payment$/, when: "before", status: 503 };
-  await expect(issueDueInvoices(payments)).rejects.toThrow("did not answer");
+  await expect(issueDueDocuments(payments)).rejects.toThrow("did not answer");
   failure = null;
   store.change(invoices(topUp)[0]?.id ?? "", { status: "void" });
-  await issueDueInvoices(payments);
+  await issueDueDocuments(payments);
   expect(invoices(topUp)).toMatchObject([{ status: "void" }]);
   expect((await lab.topUp(topUp.id)).invoicedAt).toBeDate();
 });

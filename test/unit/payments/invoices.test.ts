@@ -3,7 +3,8 @@
 
 import { expect, test } from "bun:test";
 import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
-import { issueDueInvoices } from "../../../src/payments/invoices.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/core/durations.ts";
+import { issueDueDocuments } from "../../../src/payments/invoices.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import { chargeCard } from "../../../src/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
@@ -69,11 +70,26 @@ test("each refund has one credit note, also if the order is repeated", async () 
   ]);
 });
 
+/** Does the work of a worker so much later. */
+async function work(laterMs: number): Promise<void> {
+  try {
+    lab.aheadMs = laterMs;
+    await issueDueDocuments(lab.payments);
+  } finally {
+    lab.aheadMs = 0;
+  }
+}
+
+type Order = Parameters<typeof refundTopUp>[2];
+const byWorker = () => work(2 * MINUTE_MS);
+const byRepeat = (id: string, order: Order) => refundTopUp(lab.payments, id, order);
+
 test.each([
-  ["Stripe is away", { type: "api_error", status: 503 }],
-  ["the key lacks the permission", { type: "invalid_request_error", status: 403 }],
-  ["the key has ended", { type: "invalid_request_error", status: 401 }],
-])("a refund stands without its credit note, and a repeat issues it: %s", async (_, failure) => {
+  ["Stripe is away, by a worker", { type: "api_error", status: 503 }, byWorker],
+  ["Stripe is away, by a repeat", { type: "api_error", status: 503 }, byRepeat],
+  ["the key lacks the permission", { type: "invalid_request_error", status: 403 }, byWorker],
+  ["the key has ended", { type: "invalid_request_error", status: 401 }, byRepeat],
+])("a refund stands without its credit note, which follows: %s", async (_, failure, follow) => {
   const { id, intent } = await paid(lab);
   const order = { amount: usd("4"), reference: "late" };
   try {
@@ -86,12 +102,44 @@ test.each([
     lab.sandbox.actions.store.list("refund").filter((one) => one.payment_intent === intent);
   expect(refunds()).toHaveLength(1);
   expect(await lab.payments.provider.documentsOf(intent)).toHaveLength(1);
-  await refundTopUp(lab.payments, id, order);
+  await follow(id, order);
   expect(refunds()).toHaveLength(1);
-  expect(await lab.payments.provider.documentsOf(intent)).toMatchObject([
-    { kind: "invoice" },
-    { kind: "credit_note", amount: usd("4") },
-  ]);
+  const both = [{ kind: "invoice" }, { kind: "credit_note", amount: usd("4") }];
+  expect(await lab.payments.provider.documentsOf(intent)).toMatchObject(both);
+  await refundTopUp(lab.payments, id, order);
+  await work(HOUR_MS);
+  expect(await lab.payments.provider.documentsOf(intent)).toMatchObject(both);
+});
+
+test("a credit note that is refused holds up no other, and is tried for 30 days", async () => {
+  const [refused, other] = [await paid(lab), await paid(lab)];
+  const order = { amount: usd("4"), reference: "refused" };
+  try {
+    refusal = { type: "invalid_request_error", status: 403 };
+    await refundTopUp(lab.payments, refused.id, order);
+    await refundTopUp(lab.payments, other.id, order);
+    await work(2 * MINUTE_MS);
+    refusal = null;
+    // Both are due again only some minutes later.
+    await work(3 * MINUTE_MS);
+    expect(await lab.payments.provider.documentsOf(other.intent)).toHaveLength(1);
+    await work(20 * MINUTE_MS);
+    for (const { intent } of [refused, other]) {
+      expect(await lab.payments.provider.documentsOf(intent)).toHaveLength(2);
+    }
+    const never = await paid(lab);
+    refusal = { type: "invalid_request_error", status: 403 };
+    await refundTopUp(lab.payments, never.id, order);
+    await work(31 * DAY_MS);
+    refusal = null;
+    await work(32 * DAY_MS);
+    expect(await lab.payments.provider.documentsOf(never.intent)).toHaveLength(1);
+    // The operator can still order it.
+    await refundTopUp(lab.payments, never.id, order);
+    expect(await lab.payments.provider.documentsOf(never.intent)).toHaveLength(2);
+  } finally {
+    refusal = null;
+  }
 });
 
 test("a credit note that was voided is not shown", async () => {
@@ -120,7 +168,7 @@ test("without the setting a page asks for nothing, and a refund looks for no inv
   const { account, id, intent } = await paid(plain);
   await refundTopUp(plain.payments, id, { amount: null, reference: "all" });
   await chargeCard(plain.payments, account.row, { amount: usd("10"), cardId: null });
-  await issueDueInvoices(plain.payments);
+  await issueDueDocuments(plain.payments);
   expect(asked.filter((one) => /invoice|tax_id|credit_notes/.test(one))).toEqual([]);
   expect(await plain.payments.provider.documentsOf(intent)).toEqual([]);
 });

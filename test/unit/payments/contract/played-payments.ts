@@ -4,7 +4,7 @@ import type { ApiAnswer, ApiRequest } from "../../../../src/annexes/stripe-sandb
 import type { SandboxObject } from "../../../../src/annexes/stripe-sandbox/sandbox-store.ts";
 import { enableAuto } from "../../../../src/payments/auto-settings.ts";
 import { removeOwnCard } from "../../../../src/payments/cards.ts";
-import { issueDueInvoices } from "../../../../src/payments/invoices.ts";
+import { issueDueDocuments } from "../../../../src/payments/invoices.ts";
 import { auditPayments } from "../../../../src/payments/provider-audit.ts";
 import { readTopUp } from "../../../../src/payments/read-top-up.ts";
 import { refundTopUp } from "../../../../src/payments/refund.ts";
@@ -82,7 +82,7 @@ async function playCards(lab: PaymentLab): Promise<void> {
   for (const card of [CARDS.ok, CARDS.laterDeclined, CARDS.laterAuthentication]) {
     const account = await payer(lab, { email: `${card}@customer.example` }, card);
     const charged = await chargeCard(payments, account.row, { amount: usd("10"), cardId: null });
-    await issueDueInvoices(payments);
+    await issueDueDocuments(payments);
     const customer = await payments.cards.customer(account.row.number, payments.provider.name);
     if (charged.status === "failed" && customer !== null) {
       await payments.provider.chargeCard({ topUp: charged, customer, attempt: 2 });
