@@ -1,6 +1,6 @@
 // The tabs of an account: balances, payments, keys, requests, and activity.
 
-import { Drawer, SegmentedControl, TextInput } from "@mantine/core";
+import { SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { CALL_STATUSES } from "../../../src/core/usage-query.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
@@ -12,6 +12,7 @@ import { Ledger } from "../pages/money/ledger.tsx";
 import { Payments } from "../pages/money/payments.tsx";
 import { ActivityPanel } from "../pages/settings/activity.tsx";
 import { Ticket } from "../pages/usage/ticket.tsx";
+import { TicketDrawer } from "../pages/usage/ticket-drawer.tsx";
 import { BalancePicture } from "../parts/balance-bar.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -249,9 +250,9 @@ export function RequestsTab() {
           </>
         )}
       </Loaded>
-      <Drawer opened={fields.open !== undefined} onClose={close} position="right" size={460}>
+      <TicketDrawer opened={fields.open !== undefined} close={close} position="right" size={460}>
         {fields.open !== undefined && <Ticket account={id} id={fields.open} close={close} />}
-      </Drawer>
+      </TicketDrawer>
     </Panel>
   );
 }

@@ -64,21 +64,23 @@ interface PriceRow {
 }
 
 const COLUMNS: readonly Column<PriceRow>[] = columnsOf(t.work.models.columns, {
-  model: ({ model, row, isFirst }) => (
-    <>
-      {isFirst && <ModelName model={model} />}
-      <div className="tiny dim">
-        {row.when
-          .map(({ name, value }) => t.work.models.conditions[name](numbersIn(value)))
-          .join(", ")}
-      </div>
-      {row.further_prices.map((price) => (
-        <div key={price.part ?? price.fee} className="tiny dim">
-          {furtherText(price)}
+  model: {
+    words: ({ model, row, isFirst }) => (
+      <>
+        {isFirst && <ModelName model={model} />}
+        <div className="tiny dim">
+          {row.when
+            .map(({ name, value }) => t.work.models.conditions[name](numbersIn(value)))
+            .join(", ")}
         </div>
-      ))}
-    </>
-  ),
+        {row.further_prices.map((price) => (
+          <div key={price.part ?? price.fee} className="tiny dim">
+            {furtherText(price)}
+          </div>
+        ))}
+      </>
+    ),
+  },
   context: {
     number: ({ model: { context_tokens: tokens }, isFirst }) =>
       isFirst && (tokens === null ? "–" : countText(tokens)),

@@ -100,7 +100,7 @@ function KeyForm({ account, reply, change, close }: KeyFormProps) {
         required
       />
       {isApplication ? (
-        <Checkbox checked readOnly label={`${t.work.keys.permission}: ${t.work.keys.modelsApi}`} />
+        <Checkbox checked readOnly label={t.pair(t.work.keys.permission, t.work.keys.modelsApi)} />
       ) : (
         <ScopeChoice reply={reply} account={account.id} scopes={scopes} change={setScopes} />
       )}

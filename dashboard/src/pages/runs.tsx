@@ -6,6 +6,7 @@ import type { RunReply, RunsReply } from "../../../src/console/run-lists.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
 import { changeRun } from "../api/money-changes.ts";
 import { outdateAccount, runQuery, runsQuery } from "../api/queries.ts";
+import { nameOf } from "../name-of.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
 import { AskAmount } from "../parts/ask-amount.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
@@ -110,7 +111,7 @@ function Raise({ run, account, close }: RaiseProps) {
   };
   return (
     <AskAmount
-      title={`${words.raise}: ${run.id}`}
+      title={t.pair(words.raise, run.id)}
       about={words.raiseAbout}
       label={words.amount}
       present={run.max_usd}
@@ -134,8 +135,8 @@ function RunSums({ account, id }: { readonly account: string; readonly id: strin
       {(run) => (
         <>
           <hr className="tear" />
-          <Sums title={`${id}: ${t.usage.filters.model}`} sums={modelSums(run)} />
-          <Sums title={`${id}: ${t.usage.ticket.step}`} sums={stepSums(run)} />
+          <Sums title={t.pair(id, t.usage.filters.model)} sums={modelSums(run)} />
+          <Sums title={t.pair(id, t.usage.ticket.step)} sums={stepSums(run)} />
         </>
       )}
     </Loaded>
@@ -144,7 +145,8 @@ function RunSums({ account, id }: { readonly account: string; readonly id: strin
 
 function modelSums({ models }: RunReply): readonly Sum[] {
   return models.map(({ service, model, ...sum }) => {
-    return { name: model === null ? service : `${service} ${model}`, ...sum };
+    const title = nameOf(t.services, service);
+    return { name: model === null ? title : `${title} ${model}`, ...sum };
   });
 }
 

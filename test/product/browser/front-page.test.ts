@@ -2,6 +2,8 @@
 // configuration, and that an account is a click away.
 
 import { describe, expect, test } from "bun:test";
+import { pathIn } from "../../../src/site/front-page.ts";
+import { SITE_TEXTS } from "../../../src/site/texts/site-texts.ts";
 import { Configurations } from "../../../src/store/operators/configurations.ts";
 import { eventually } from "../../support/eventually.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
@@ -40,6 +42,17 @@ describe.skipIf(!canRun)("a visitor", () => {
     await signedUp.page.goto(running.url);
     await signedUp.page.getByRole("link", { name: "Sign in" }).click();
     await signedUp.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);
+  });
+
+  test("reads it in each language, in light, dark and on a phone", async () => {
+    await using visitor = await stage.visitor();
+    for (const language of ["de", "zh-Hans"] as const) {
+      await visitor.page.goto(running.url + pathIn(language));
+      expect(await visitor.page.locator("html").getAttribute("lang")).toBe(language);
+      await visitor.sees(SITE_TEXTS[language].createAccount);
+      await visitor.inspect(`front-page-${language}`);
+    }
+    expect(visitor.complaints).toEqual([]);
   });
 
   test("sees a new price and another brand without a restart", async () => {

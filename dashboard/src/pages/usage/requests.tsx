@@ -1,6 +1,6 @@
 // The request log by time, newest first, with filters in the address; a row opens as a receipt.
 
-import { Button, Drawer } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { withQuery } from "../../api/client.ts";
@@ -16,6 +16,7 @@ import { t } from "../../texts.ts";
 import { useZone } from "../../zone.ts";
 import { FILTERS, RequestFilters } from "./request-filters.tsx";
 import { Ticket } from "./ticket.tsx";
+import { TicketDrawer } from "./ticket-drawer.tsx";
 import { ZonePicker } from "./usage-controls.tsx";
 
 const PAGE_ROWS = "50";
@@ -73,15 +74,14 @@ export function RequestsPage() {
         </Panel>
         {!isNarrow && ticket}
       </div>
-      <Drawer
+      <TicketDrawer
         opened={isNarrow && open !== undefined}
-        onClose={close}
+        close={close}
         position="bottom"
         size="85%"
-        title={t.usage.ticket.title}
       >
         {isNarrow && ticket}
-      </Drawer>
+      </TicketDrawer>
     </>
   );
 }

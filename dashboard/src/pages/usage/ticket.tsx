@@ -204,7 +204,8 @@ function Refusal({ receipt, account }: ReceiptProps) {
   return (
     <div className="refusal" role="note">
       <p className="small strong">
-        {isFault ? t.usage.ticket.whyFailed : t.usage.ticket.why}: <code>{refusal.code}</code>
+        {t.pair(isFault ? t.usage.ticket.whyFailed : t.usage.ticket.why, "")}
+        <code>{refusal.code}</code>
       </p>
       <p className="small">{t.refusals.explanation(refusal, isFault)}</p>
       {isZero(receipt.charged_usd) && <p className="small">{t.usage.ticket.notCharged}</p>}

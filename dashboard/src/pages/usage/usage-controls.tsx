@@ -181,7 +181,7 @@ export function UsageFilters({ fields, change, choices }: FilterProps) {
           allowDeselect
           clearButtonProps={{ "aria-label": `${t.actions.clear}: ${t.usage.filters[name]}` }}
           aria-label={t.usage.filters[name]}
-          placeholder={`${t.usage.filters[name]}: ${t.usage.any}`}
+          placeholder={t.pair(t.usage.filters[name], t.usage.any)}
           data={withChosen(lists[name], fields[name])}
           value={fields[name] ?? null}
           onChange={(value) => change({ [name]: value ?? undefined })}

@@ -21,7 +21,7 @@ export const billingTexts: Texts["billing"] = {
     "Eine Zahlung wurde zurückgenommen, nachdem ihr Guthaben verbraucht war. Laden Sie Guthaben " +
     "auf: Damit wird zuerst der offene Betrag bezahlt, und Aufrufe gehen sofort wieder.",
   caps: {
-    title: "Grenzen für Aufladungen",
+    title: "Limits für Aufladungen",
     now: "Jetzt höchstens",
     min: "Mindestens",
     once: "Eine Aufladung",

@@ -46,6 +46,8 @@ export const texts: Texts = {
     surfaces: { gateway: "Gateway", application: "Application API" },
     roles: ROLES,
   },
+  gap: " ",
+  pair: (name, value) => `${name}: ${value}`,
   signed: {
     receipt: "Signierter Beleg",
     about: "Nachweis der Kosten dieses Aufrufs. Der Text bleibt immer derselbe.",

@@ -55,6 +55,10 @@ export const texts = {
     surfaces: { gateway: "Gateway", application: "Application API" },
     roles: { owner: "owner", admin: "admin", billing: "billing", viewer: "viewer" },
   },
+  /** What stands between two sentences. */
+  gap: " ",
+  /** A name and its value. */
+  pair: (name: string, value: string) => `${name}: ${value}`,
   signed: {
     receipt: "Signed receipt",
     about: "Proof of what this call cost. It has the same text each time.",

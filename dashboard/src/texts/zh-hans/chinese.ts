@@ -46,6 +46,8 @@ export const texts: Texts = {
     surfaces: { gateway: "Gateway", application: "Application API" },
     roles: ROLES,
   },
+  gap: "",
+  pair: (name, value) => `${name}：${value}`,
   signed: {
     receipt: "签名收据",
     about: "此次调用费用的凭证，内容始终不变。",
