@@ -58,6 +58,8 @@ const base64Of = (url: string) => url.slice(url.indexOf(",") + 1);
 const RESULT = "4217 cents";
 /** A tool that OpenAI runs, and bills for each image. */
 const IMAGES_OF_OPENAI = "image_generation of OpenAI";
+const SHELL = { type: "shell", environment: { type: "local" } };
+const CALLED_THERE = { server_label: "fares", name: "fare", arguments: "{}" };
 const GRAMMAR = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
 
 interface Door {
@@ -143,6 +145,50 @@ const DOORS: Readonly<Record<string, Door>> = {
         include: ["reasoning.encrypted_content"],
         input: [ASKED, { type: "reasoning", summary: [], encrypted_content: "c2VhbGVk" }, ASKED],
       },
+      "shell of the caller": { tools: [SHELL] },
+      "local_shell of the caller": { tools: [{ type: "local_shell" }] },
+      "apply_patch of the caller": { tools: [{ type: "apply_patch" }] },
+      "computer of the caller": { tools: [{ type: "computer" }] },
+      "output of a shell": {
+        tools: [SHELL],
+        input: [
+          ASKED,
+          { type: "shell_call", call_id: "call_1", action: { commands: ["fare"] } },
+          { type: "shell_call_output", call_id: "call_1", output: [{ stdout: RESULT }] },
+        ],
+      },
+      "screen of a computer": {
+        tools: [RESPONSES_TOOL],
+        input: [
+          ASKED,
+          { type: "computer_call", call_id: "call_1", action: { type: "screenshot" } },
+          { type: "computer_call_output", call_id: "call_1", output: { image_url: PNG } },
+        ],
+      },
+      "call of an MCP server": {
+        tools: [RESPONSES_TOOL],
+        input: [ASKED, { type: "mcp_call", ...CALLED_THERE, output: RESULT }],
+      },
+      "run of code": {
+        tools: [RESPONSES_TOOL],
+        input: [
+          ASKED,
+          { type: "code_interpreter_call", code: "fare()", outputs: [{ logs: RESULT }] },
+        ],
+      },
+      "search in files": {
+        tools: [RESPONSES_TOOL],
+        input: [
+          ASKED,
+          { type: "file_search_call", queries: ["fare"], results: [{ text: RESULT }] },
+        ],
+      },
+      "tools that were found": {
+        input: [ASKED, { type: "tool_search_output", tools: [RESPONSES_TOOL] }],
+      },
+      "shell of a provider": {
+        tools: [{ type: "shell", environment: { type: "container_auto" } }],
+      },
       "web_search of a provider": { tools: [{ type: "web_search" }] },
       [IMAGES_OF_OPENAI]: { tools: [{ type: "image_generation" }] },
     },
@@ -212,6 +258,17 @@ const MARKS: Readonly<Record<string, RegExp>> = {
   "custom tool with a grammar": /start: \/\.\+\//,
   namespace: /"city"/,
   "sealed thought": /c2VhbGVk/,
+  "shell of the caller": /"type":"shell"|"commands"/,
+  "local_shell of the caller": /local_shell/,
+  "apply_patch of the caller": /apply_patch/,
+  "computer of the caller": /"computer"/,
+  "output of a shell": /4217 cents/,
+  "screen of a computer": new RegExp(RegExp.escape(base64Of(PNG))),
+  "call of an MCP server": /4217 cents/,
+  "run of code": /4217 cents/,
+  "search in files": /4217 cents/,
+  "tools that were found": /"city"/,
+  "shell of a provider": /container_auto/,
   "web_search of a provider": /web_search/,
   thinking: /1024/,
   "cache marks": /"cache_control"|"cachePoint"/,

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
+import { Agent, applyPatchTool, OpenAIProvider, Runner, shellTool } from "@openai/agents";
 import OpenAI, { APIError } from "openai";
 import { COST, chatStream, chatWhole } from "../../support/api/messages-world.ts";
 import { sharedResponses } from "../../support/api/responses-world.ts";
@@ -184,4 +185,63 @@ describe("the AI SDK refers to items of the reply by default, and gets an answer
     expect(open.size).toBe(0);
     return content;
   }
+});
+
+describe("the agents SDK runs a shell and patches by a model of another form", () => {
+  const provider = new OpenAIProvider({ apiKey: account.key, baseURL });
+  const runner = new Runner({ modelProvider: provider, tracingDisabled: true });
+
+  test.each([false, true])("streamed: %p", async (stream) => {
+    const done: unknown[] = [];
+    const patched = async (operation: object) => {
+      done.push(operation);
+      return { status: "completed", output: "Done" } as const;
+    };
+    const outcome = { type: "exit", exitCode: 0 } as const;
+    const agent = new Agent({
+      name: "Conductor",
+      model,
+      tools: [
+        shellTool({
+          shell: {
+            run: async ({ commands }) => {
+              done.push(commands);
+              return { output: [{ stdout: "4217", stderr: "", outcome }] };
+            },
+          },
+        }),
+        applyPatchTool({
+          editor: { createFile: patched, updateFile: patched, deleteFile: patched },
+        }),
+      ],
+    });
+    const operation = { type: "create_file", path: "fare.txt", diff: "+4217" };
+    const calls = [
+      { name: "shell", arguments: JSON.stringify({ commands: ["fare Bern"] }) },
+      { name: "apply_patch", arguments: JSON.stringify(operation) },
+    ].map((called, at) => ({ id: `call_${at}`, type: "function", function: called }));
+    for (const call of calls) {
+      chat.queue(
+        stream
+          ? chatStream([{ tool_calls: [{ index: 0, ...call }] }], "tool_calls")
+          : chatWhole({ content: null, tool_calls: [call] }, "tool_calls"),
+      );
+    }
+    chat.queue(
+      stream ? chatStream([{ content: "It is 42." }]) : chatWhole({ content: "It is 42." }),
+    );
+    if (stream) {
+      const result = await runner.run(agent, "Fare?", { stream: true });
+      await result.completed;
+      expect(result.finalOutput).toBe("It is 42.");
+    } else expect((await runner.run(agent, "Fare?")).finalOutput).toBe("It is 42.");
+    expect(done).toMatchObject([["fare Bern"], operation]);
+    const messages = chat.requests.at(-1)?.body.messages as readonly object[];
+    expect(messages.slice(1)).toMatchObject([
+      { role: "assistant", tool_calls: [calls[0]] },
+      { role: "tool", content: expect.stringContaining("4217") },
+      { role: "assistant", tool_calls: [calls[1]] },
+      { role: "tool", content: expect.stringContaining("completed") },
+    ]);
+  });
 });

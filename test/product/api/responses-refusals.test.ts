@@ -1,8 +1,12 @@
 // The refusals of the door for Responses, and its references to items of earlier replies.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { RESPONSES } from "../../../src/core/access/limits.ts";
-import { SEALED_BYTES_MAX } from "../../../src/services/chat/doors/responses/item-seals.ts";
+import {
+  PACKED_BYTES_MAX,
+  SEALED_BYTES_MAX,
+} from "../../../src/services/chat/doors/responses/item-seals.ts";
 import { chatStream, chatWhole, eventsOf } from "../../support/api/messages-world.ts";
 import {
   OWN_CALL,
@@ -90,7 +94,7 @@ describe("a body is refused with the field and the rule:", () => {
   test.each([
     ["input", { input: [] }, "must be a string or an array of at least one item"],
     ["input", { input: items(RESPONSES.itemsMax + 1) }, "must have at most 10000 items"],
-    ["input[0].type", { input: [{ type: "computer_call", id: "c" }] }, "must be one of:"],
+    ["input[0].type", { input: [{ type: "unheard_of", id: "c" }] }, "must be one of:"],
     ["input[0].role", { input: [{ content: "Hi" }] }, "must be one of:"],
     ["input[0].name", { input: [{ ...call, name: "a".repeat(1 << 20) }] }, "1 to 128 characters"],
     ["tools[0].name", { tools: [{ ...fare, name: "a".repeat(1 << 20) }] }, "1 to 128 characters"],
@@ -179,6 +183,11 @@ function streamOf(items: readonly object[]) {
   return ownStream([...ownEvents().slice(0, 2), ...done, completed]);
 }
 
+/** A text that no packing makes much shorter. */
+function noise(length: number): string {
+  return randomBytes(length).toString("base64").slice(0, length);
+}
+
 function references(items: Reply["output"]): object[] {
   return items.map(({ id }) => ({ type: "item_reference", id }));
 }
@@ -242,7 +251,7 @@ describe("a reference to an item brings it back", () => {
   });
 
   test("but not where the caller says that nothing is stored, or of a very long item", async () => {
-    const content = "fare ".repeat(SEALED_BYTES_MAX / 5);
+    const content = noise(1.5 * SEALED_BYTES_MAX);
     const body = { model: "chat-test", input: "Fare?" };
     chat.queue(chatWhole({ content: "42" }));
     const short = await replyTo({ ...body, store: false });
@@ -250,20 +259,46 @@ describe("a reference to an item brings it back", () => {
     const long = await replyTo(body);
     for (const { output } of [short, long]) {
       expect(output[0]?.id).toMatch(/^msg_[0-9A-Za-z]{22}_0$/);
-      expect((await refusal({ input: references(output) })).message).toContain("store: false");
+      const { message } = await refusal({ input: references(output) });
+      expect(message).toContain("longer than 64 KB when packed");
+      expect(message).toContain("store: false");
     }
     chat.queue(chatStream([{ content: "42" }]));
     expect((await streamedItems({ ...body, store: false })).length).toBe(1);
   });
 
+  test("of an item that is long, whole and in a stream", async () => {
+    const input = JSON.stringify({ file: "the fare of a bus\n".repeat(SEALED_BYTES_MAX / 6) });
+    const long = { ...OWN_CALL, input };
+    for (const how of ["whole", "streamed"] as const) {
+      own.queue(how === "whole" ? ownWhole([OWN_MESSAGE, long]) : streamOf([OWN_MESSAGE, long]));
+      const first = { model: "own-test", input: "Fare?" };
+      const items = how === "whole" ? (await replyTo(first)).output : await streamedItems(first);
+      for (const { id } of items) expect(id.length).toBeLessThan(2_000);
+      own.queue(ownWhole([OWN_MESSAGE]));
+      await replyTo({ model: "own-test", input: [...references(items), result] });
+      expect(own.requests.at(-1)?.body.input).toEqual([OWN_MESSAGE, long, result]);
+    }
+  });
+
+  test("but not of more than a body may have together", async () => {
+    const content = "fare ".repeat((PACKED_BYTES_MAX - 1_024) / 5);
+    chat.queue(...Array.from({ length: 65 }, () => chatWhole({ content })));
+    const items: Reply["output"][number][] = [];
+    for (let count = 0; count < 65; count += 1) {
+      items.push(...(await replyTo({ model: "chat-test", input: "Fare?" })).output);
+    }
+    const error = await refusal({ model: "chat-test", input: references(items) });
+    expect(error.message).toContain("must not refer to more than 32 MiB of items");
+  });
+
   test("of a stream, beside items that are too long together or alone", async () => {
-    const long = "fare ".repeat(SEALED_BYTES_MAX / 5);
-    const part = { ...OWN_MESSAGE.content[0], text: long.slice(20_000) };
+    const part = { ...OWN_MESSAGE.content[0], text: "fare ".repeat(9_000) };
     const half = { ...OWN_MESSAGE, content: [part] };
     const items = [
       OWN_MESSAGE,
       { ...half, id: "msg_2" },
-      { ...OWN_CALL, input: long },
+      { ...OWN_CALL, input: noise(1.5 * SEALED_BYTES_MAX) },
       { ...half, id: "msg_3" },
     ];
     own.queue(streamOf(items));

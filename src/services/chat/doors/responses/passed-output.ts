@@ -2,6 +2,7 @@
 // and every item that began also ends.
 
 import { isIndex, isObject, type Json } from "../../../../core/text/json.ts";
+import { CLIENT_CALLS } from "./client-tools.ts";
 import type { ResponseEvent } from "./response-output.ts";
 
 interface OpenItem {
@@ -147,7 +148,7 @@ function cutItem(item: Json, text: string): Json {
     case "custom_tool_call":
       return { ...item, status, input: text };
     default:
-      return item;
+      return CLIENT_CALLS.has(item.type) ? { ...item, status } : item;
   }
 }
 

@@ -1,19 +1,23 @@
 // Replaces references to items of earlier replies by the items themselves.
 
 import { Value } from "@sinclair/typebox/value";
+import { RESPONSES } from "../../../../core/access/limits.ts";
 import type { Json } from "../../../../core/text/json.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
-import { type ItemSeals, isSealedId, type SealedItems } from "./item-seals.ts";
+import { type ItemSeals, isSealedId, type OpenedItems } from "./item-seals.ts";
 import { InputItem } from "./response-items.ts";
 import type { InputFields, ItemFields, ItemOf } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";
 
 const LOST =
-  "is not the id of an item that carries its content. Nothing is stored here: send the items " +
+  "is not the id of an item that carries its content: ids of another account do not, nor those " +
+  "of items that are longer than 64 KB when packed. Nothing is stored here: send the items " +
   "themselves, as clients do with store: false";
+/** A short id can stand for a long item, so together they are bounded as a body is. */
+const CHARACTERS_MAX = RESPONSES.body.bytesMax;
 
 /** Opens the ids that an account sends. */
-export type OpenId = (id: string) => SealedItems | null;
+export type OpenId = (id: string) => OpenedItems | null;
 
 /** The ids of an account. */
 export function openerFor(seals: ItemSeals, account: string): OpenId {
@@ -37,7 +41,8 @@ export function itemsOf(input: InputFields["input"], open: OpenId): readonly Pla
 class KnownItems {
   readonly #open: OpenId;
   readonly #byId = new Map<string, Json>();
-  readonly #opened = new Map<string, SealedItems>();
+  readonly #opened = new Map<string, OpenedItems>();
+  #characters = 0;
   readonly #referred = new Set<string>();
 
   constructor(input: readonly ItemFields[], open: OpenId) {
@@ -48,10 +53,17 @@ class KnownItems {
     }
   }
 
-  opened(id: string): SealedItems | null {
-    const known = this.#opened.get(id) ?? this.#open(id);
-    if (known !== null) this.#opened.set(id, known);
-    return known;
+  opened(id: string): OpenedItems | null {
+    const known = this.#opened.get(id);
+    if (known !== undefined) return known;
+    const opened = this.#open(id);
+    if (opened === null) return null;
+    this.#characters += opened.characters;
+    if (this.#characters > CHARACTERS_MAX) {
+      throw invalid("input", "must not refer to more than 32 MiB of items");
+    }
+    this.#opened.set(id, opened);
+    return opened;
   }
 
   /**

@@ -12,14 +12,9 @@ import {
   text,
 } from "../../../../http/schema.ts";
 import { DETAILS } from "../../media/media-part.ts";
+import { ClientCallItem, ProviderCallItem } from "./call-items.ts";
+import { caller, callId, itemId, PARTS_MAX, status } from "./item-fields.ts";
 import { STATE, Tool, toolName } from "./response-tools.ts";
-
-const PARTS_MAX = 1_024;
-const CALL_ID_CHARACTERS_MAX = 16_384;
-
-const itemId = optional(text({ description: "As the reply had it, or any other; not needed" }));
-const status = optional(text());
-const callId = shortText(CALL_ID_CHARACTERS_MAX, { description: "Joins a call and its output" });
 
 const InputText = named("InputText", { type: Type.Literal("input_text"), text: text() });
 const InputImage = named("InputImage", {
@@ -73,6 +68,7 @@ const FunctionCallItem = named("FunctionCallItem", {
   name: toolName,
   namespace: optional(toolName),
   arguments: text({ description: "JSON, as text" }),
+  caller,
   id: itemId,
   status,
 });
@@ -82,6 +78,7 @@ const CustomCallItem = named("CustomToolCallItem", {
   name: toolName,
   namespace: optional(toolName),
   input: text(),
+  caller,
   id: itemId,
   status,
 });
@@ -99,6 +96,7 @@ const FunctionOutputItem = named("FunctionCallOutputItem", {
   type: Type.Literal("function_call_output"),
   call_id: callId,
   output,
+  caller,
   id: itemId,
   status,
 });
@@ -106,6 +104,7 @@ const CustomOutputItem = named("CustomToolCallOutputItem", {
   type: Type.Literal("custom_tool_call_output"),
   call_id: callId,
   output,
+  caller,
   id: itemId,
   status,
 });
@@ -199,4 +198,6 @@ export const InputItem = Type.Union([
   AdditionalToolsItem,
   ItemReference,
   MessageItem,
+  ...ClientCallItem.anyOf,
+  ...ProviderCallItem.anyOf,
 ]);

@@ -6,6 +6,7 @@ import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
 import type { ToolCallPiece } from "../../protocols/openai/tool-calls.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";
+import { CLIENT_TOOLS, clientField, isClientToolKind } from "./client-tools.ts";
 import { CustomInput } from "./custom-input.ts";
 import type { ServedTool, ServedTools } from "./served-tools.ts";
 
@@ -41,7 +42,7 @@ interface OpenCall {
   readonly tool: ServedTool;
   /** The arguments until now. */
   input: string;
-  /** Null for a function. */
+  /** Null for any other than a custom tool. */
   readonly custom: CustomInput | null;
 }
 
@@ -165,7 +166,7 @@ export class ResponseOutput {
     if (called.arguments !== "") {
       call.input += called.arguments;
       const delta = call.custom === null ? called.arguments : call.custom.take(called.arguments);
-      if (delta !== "") events.push(callEvent("delta", call, { delta }));
+      if (delta !== "") events.push(...callEvents("delta", call, { delta }));
     }
     if (extra_content === undefined) return;
     this.#endCall(events, index, "completed");
@@ -194,9 +195,8 @@ export class ResponseOutput {
     }
     const { name = "" } = called;
     const tool = this.#tools.get(name) ?? { kind: "function", name, namespace: null };
-    const isCustom = tool.kind === "custom";
-    const begun = this.#begin(isCustom ? "ctc" : "fc");
-    const custom = isCustom ? new CustomInput() : null;
+    const begun = this.#begin(PREFIXES[tool.kind]);
+    const custom = tool.kind === "custom" ? new CustomInput() : null;
     const call = { ...begun, callId: id, tool, input: "", custom };
     this.#calls.set(index, call);
     events.push(added(call.at, { ...callItem(call, ""), status: "in_progress" }));
@@ -233,7 +233,7 @@ export class ResponseOutput {
     if (call === undefined) return;
     this.#calls.delete(index);
     const input = call.custom === null ? call.input : call.custom.whole;
-    events.push(callEvent("done", call, { [inputField(call)]: input }));
+    events.push(...callEvents("done", call, { [inputField(call)]: input }));
     events.push(this.#done(call.at, { ...callItem(call, input), status }));
   }
 
@@ -281,9 +281,24 @@ function summaryEvent(name: string, { at, id }: OpenThought, more: Json): Respon
   return { type: `response.${name}`, item_id: id, output_index: at, summary_index: 0, ...more };
 }
 
-function callEvent(end: "delta" | "done", { at, id, custom }: OpenCall, more: Json): ResponseEvent {
+/** The beginning of the id of a call. */
+const PREFIXES: Readonly<Record<ServedTool["kind"], string>> = {
+  function: "fc",
+  custom: "ctc",
+  shell: CLIENT_TOOLS.shell.prefix,
+  local_shell: CLIENT_TOOLS.local_shell.prefix,
+  apply_patch: CLIENT_TOOLS.apply_patch.prefix,
+};
+
+/** None for a tool of the caller's machine: clients run it when its item is done. */
+function callEvents(
+  end: "delta" | "done",
+  { at, id, custom, tool }: OpenCall,
+  more: Json,
+): readonly ResponseEvent[] {
+  if (isClientToolKind(tool.kind)) return [];
   const name = custom === null ? "function_call_arguments" : "custom_tool_call_input";
-  return { type: `response.${name}.${end}`, item_id: id, output_index: at, ...more };
+  return [{ type: `response.${name}.${end}`, item_id: id, output_index: at, ...more }];
 }
 
 function inputField({ custom }: OpenCall): "arguments" | "input" {
@@ -292,6 +307,11 @@ function inputField({ custom }: OpenCall): "arguments" | "input" {
 
 function callItem(call: OpenCall, input: string): Json {
   const { id, callId, tool } = call;
+  if (isClientToolKind(tool.kind)) {
+    const { item: type } = CLIENT_TOOLS[tool.kind];
+    const done = clientField(tool.kind, input);
+    return { id, type, status: "completed", call_id: callId, ...done };
+  }
   return {
     id,
     type: tool.kind === "custom" ? "custom_tool_call" : "function_call",

@@ -17,19 +17,17 @@ export const STATE = "refers to data that only the provider keeps, and is not su
 
 export const toolName = shortText(128);
 
-/** Tools that run at the provider, or that only its own models know. Such tools are left out. */
+/** Tools of the caller's machine, unless the environment of a shell is the provider's. */
+const CLIENT_KINDS = ["apply_patch", "local_shell", "shell"] as const;
+const COMPUTER_KINDS = ["computer", "computer_use", "computer_use_preview"] as const;
+
+/** Tools that run at the provider. Such tools are left out. */
 const HOSTED_TOOLS = [
-  "apply_patch",
   "code_interpreter",
-  "computer",
-  "computer_use",
-  "computer_use_preview",
   "file_search",
   "image_generation",
-  "local_shell",
   "mcp",
   "programmatic_tool_calling",
-  "shell",
   "tool_search",
   "web_search",
   "web_search_2025_08_26",
@@ -98,9 +96,6 @@ const HostedTool = named(
     ),
     vector_store_ids: optional(Type.Array(Type.Null({ must: STATE }))),
     container: optional(container),
-    environment: optional(
-      Type.Object({ container_id: notOffered({ must: STATE }) }, { must: STATE }),
-    ),
   },
   {
     description:
@@ -109,7 +104,38 @@ const HostedTool = named(
   },
 );
 
-const LISTED_KINDS = ["function", "custom", "namespace", ...HOSTED_TOOLS];
+const ClientTool = named(
+  "LocalTool",
+  {
+    type: oneOf(CLIENT_KINDS),
+    environment: optional(
+      Type.Object(
+        {
+          type: optional(
+            shortText(64, { description: "`local`; of any other the tool is left out" }),
+          ),
+          container_id: notOffered({ must: STATE }),
+          skills: optional(Type.Array(anyObject(), { maxItems: TOOLS_MAX })),
+        },
+        { must: STATE },
+      ),
+    ),
+  },
+  { description: "A tool of the caller's machine, for every model" },
+);
+const ComputerTool = named(
+  "ComputerTool",
+  {
+    type: oneOf(COMPUTER_KINDS),
+    environment: optional(shortText(64)),
+    display_width: optional(Type.Number()),
+    display_height: optional(Type.Number()),
+  },
+  { description: "The caller's screen, for models whose provider speaks Responses" },
+);
+
+const OWN_KINDS = [...CLIENT_KINDS, ...COMPUTER_KINDS, ...HOSTED_TOOLS] as const;
+const LISTED_KINDS = ["function", "custom", "namespace", ...OWN_KINDS];
 /**
  * Any kind of tool that the list does not have: a new release of an agent must not be shut out
  * (D-845). The static type of the kind is one literal, so that the other kinds can be told apart.
@@ -123,12 +149,20 @@ const UnlistedTool = named(
   { description: "Any other tool: left out, and named in `svc.ignored`" },
 );
 
-export const Tool = Type.Union([FunctionTool, CustomTool, NamespaceTool, HostedTool, UnlistedTool]);
+export const Tool = Type.Union([
+  FunctionTool,
+  CustomTool,
+  NamespaceTool,
+  ClientTool,
+  ComputerTool,
+  HostedTool,
+  UnlistedTool,
+]);
 
 const called = { name: toolName, namespace: optional(toolName) };
 const FunctionChoice = Type.Object({ type: Type.Literal("function"), ...called });
 const CustomChoice = Type.Object({ type: Type.Literal("custom"), ...called });
-const HostedChoice = Type.Object({ type: oneOf(HOSTED_TOOLS) });
+const HostedChoice = Type.Object({ type: oneOf(OWN_KINDS) });
 
 export const ToolChoice = Type.Union(
   [

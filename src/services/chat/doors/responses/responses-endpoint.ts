@@ -18,14 +18,15 @@ import { toCountedInput } from "./responses-request.ts";
 export const RESPONSES_DESCRIPTION = `Compatible with OpenAI's Responses, without anything that is
 kept: \`store\` is answered with false, and references to earlier responses, files and other things
 that only a provider keeps are refused by name. But \`item_reference\` works: unless \`store\` is
-false, the ids of output items carry their content, up to 64 KB. A model whose server speaks this
-form gets the items as they were sent; for other models they are converted. Custom tools and
-namespaces work with every model. Where the operator has switched it on, \`web_search\` is served by
-our own search: each round with the model and all searches together are calls of their own, which
-\`svc.calls\` lists. Other tools that a provider would run are left out, and \`svc.ignored\` names
-them. With \`stream\` each event has its name in an \`event:\` line, and the last one has
-\`svc\` in its response. Charges, limits and the fate of a call whose caller leaves are those of
-chat completions.`;
+false, the ids of output items carry their content, up to 64 KB when packed. A model whose server
+speaks this form gets the items as they were sent; for other models they are converted. Custom
+tools, namespaces and tools of the caller's machine (a local shell, patches) work with every model;
+calls that another provider ran are shown as calls of functions. Where the operator has switched it
+on, \`web_search\` is served by our own search: each round with the model and all searches together
+are calls of their own, which \`svc.calls\` lists. Other tools that a provider would run are left
+out, and \`svc.ignored\` names them. With \`stream\` each event has its name in an \`event:\` line,
+and the last one has \`svc\` in its response. Charges, limits and the fate of a call whose caller
+leaves are those of chat completions.`;
 
 export const INPUT_TOKENS_DESCRIPTION = `Costs nothing, and counts as one request. The count is that
 of our tokenizer, and images and PDFs count by the rules of the model. A prompt of more than 256 KB

@@ -6,7 +6,7 @@ import { isAbsent } from "../../../../http/body/checks.ts";
 import { isSealed } from "../sealed-extra.ts";
 import type { ItemFields, ResponsesFields } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";
-import { isServed, withoutHosted } from "./served-tools.ts";
+import { ownChoice, withoutHosted } from "./served-tools.ts";
 
 /**
  * `set`: the protocol sends its own value (responses-form.ts), or `forwardedBody` does. `refuse`:
@@ -60,7 +60,8 @@ export function forwardedBody(fields: ResponsesFields, items: readonly PlacedIte
   body.input = typeof input === "string" ? input : items.flatMap(({ item }) => forwarded(item));
   const served = withoutHosted(tools ?? []);
   if (served.length > 0) body.tools = served;
-  if (!isAbsent(choice) && (served.length > 0 || hasTools(items))) body.tool_choice = toOwn(choice);
+  if (!isAbsent(choice) && (served.length > 0 || hasTools(items)))
+    body.tool_choice = ownChoice(choice);
   const included = (include ?? []).filter((name) => INCLUDES.has(name));
   if (included.length > 0) body.include = included;
   return body;
@@ -75,11 +76,6 @@ function hasTools(items: readonly PlacedItem[]): boolean {
   return items.some(
     ({ item }) => item.type === "additional_tools" && withoutHosted(item.tools).length > 0,
   );
-}
-
-function toOwn(choice: NonNullable<ResponsesFields["tool_choice"]>): unknown {
-  if (typeof choice === "string" || choice.type !== "allowed_tools") return choice;
-  return { ...choice, tools: choice.tools.filter(isServed) };
 }
 
 /** The longest id that servers take. */

@@ -7,6 +7,7 @@ import { type Content, type ContentPart, contentText } from "../../media/media-p
 import { readImage, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
 import { isSealed, openedExtra } from "../sealed-extra.ts";
+import { clientCallAsFunction } from "./client-tools.ts";
 import type { ItemFields, ItemOf, MessageItem, ContentPart as Part } from "./responses-body.ts";
 import { CUSTOM_INPUT, flatName } from "./served-tools.ts";
 
@@ -45,7 +46,8 @@ class Prompt {
   /** Media of replies and of the outputs of tools, which chat allows in messages of users only. */
   #media: ContentPart[] = [];
 
-  take(item: ItemFields, param: string): void {
+  take(given: ItemFields, param: string): void {
+    const item = clientCallAsFunction(given) ?? given;
     switch (item.type) {
       case "function_call":
       case "custom_tool_call":
@@ -53,7 +55,10 @@ class Prompt {
         break;
       case "function_call_output":
       case "custom_tool_call_output":
-        this.#output(item, `${param}.output`);
+        // The one image of a screen is no list.
+        this.#output(item, (index) =>
+          given === item ? `${param}.output[${index}]` : `${param}.output`,
+        );
         break;
       case "reasoning":
         this.#think(item);
@@ -61,14 +66,13 @@ class Prompt {
       case "image_generation_call":
         this.#show(item, `${param}.result`);
         break;
-      case "web_search_call":
-      case "compaction":
-      case "compaction_trigger":
-      case "additional_tools":
-      case "item_reference":
+      case "message":
+      case undefined:
+      case null:
+        this.#message(item, `${param}.content`);
         break;
       default:
-        this.#message(item, `${param}.content`);
+      // Items of other kinds say nothing to a model.
     }
   }
 
@@ -86,8 +90,9 @@ class Prompt {
 
   #message({ role, content }: MessageItem, param: string): void {
     if (role === "assistant") this.#open().texts.push(assistantText(content, param));
-    else if (role === "user") this.say({ role, content: userContent(content, param) });
-    else this.say({ role: "system", content: plainText(content, param) });
+    else if (role === "user") {
+      this.say({ role, content: userContent(content, (index) => `${param}[${index}]`) });
+    } else this.say({ role: "system", content: plainText(content, param) });
   }
 
   #think({ summary, content, encrypted_content: data }: ItemOf<"reasoning">): void {
@@ -110,10 +115,10 @@ class Prompt {
 
   #output(
     { call_id, output }: ItemOf<"function_call_output" | "custom_tool_call_output">,
-    param: string,
+    partAt: (index: number) => string,
   ): void {
     this.#close();
-    const content = userContent(output, param);
+    const content = userContent(output, partAt);
     const parts = typeof content === "string" ? [] : content;
     const media = parts.filter(({ type }) => type === "media");
     const said = contentText(content);
@@ -173,9 +178,10 @@ function toToolCall(item: ItemOf<"function_call" | "custom_tool_call">): ToolCal
 
 type PartsOf = MessageItem["content"];
 
-function userContent(content: PartsOf, param: string): Content {
+/** `partAt`: the field of a part. */
+function userContent(content: PartsOf, partAt: (index: number) => string): Content {
   if (typeof content === "string") return content;
-  const parts = content.map((part, index) => toPart(part, `${param}[${index}]`));
+  const parts = content.map((part, index) => toPart(part, partAt(index)));
   if (parts.some(({ type }) => type === "media")) return parts;
   return parts.map((part) => (part.type === "text" ? part.text : "")).join(PART_BREAK);
 }

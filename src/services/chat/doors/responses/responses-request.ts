@@ -12,6 +12,7 @@ import { notTooMany } from "../completions/chat-request.ts";
 import type { CountedRequest } from "../count-tokens.ts";
 import { withEffort } from "../reasoning-effort.ts";
 import { isSealed } from "../sealed-extra.ts";
+import { shownProviderCalls, silentCalls } from "./provider-calls.ts";
 import { itemsOf, type OpenId } from "./referred-items.ts";
 import {
   type CompactFields,
@@ -22,7 +23,7 @@ import {
 import { forwardedBody, INCLUDES, isEmptyImage, unservedIncludes } from "./responses-fields.ts";
 import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
 import { shownSearches } from "./search/shown-search.ts";
-import { type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
+import { isForced, type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
 
 /** A request, with the tools by the names that its caller knows. */
 export interface ReadRequest<Request> {
@@ -37,11 +38,14 @@ interface ReadResponse extends ReadRequest<ChatRequest> {
 
 interface CountedInput extends ReadRequest<CountedRequest> {
   readonly items: readonly PlacedItem[];
+  /** The names of items without an effect at any server. */
+  readonly silent: readonly string[];
 }
 
 /** The conversation and the tools. Throws an `invalid_parameter` that names the field. */
 export function toCountedInput(fields: InputFields, open: OpenId): CountedInput {
-  const items = shownSearches(itemsOf(fields.input, open));
+  const given = itemsOf(fields.input, open);
+  const items = shownProviderCalls(shownSearches(given));
   const messages = toChatMessages(fields.instructions ?? "", items);
   const tools = servedTools([
     { tools: fields.tools ?? [], param: "tools" },
@@ -56,12 +60,12 @@ export function toCountedInput(fields: InputFields, open: OpenId): CountedInput 
     parameters: { ...toolParameters(tools, fields), ...formatParameters(fields) },
     ...(media !== undefined && { media: notTooMany(media) }),
   };
-  return { request, tools, items };
+  return { request, tools, items, silent: silentCalls(given) };
 }
 
 /** The whole request. Throws an `invalid_parameter` that names the field. */
 export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadResponse {
-  const { request: counted, tools, items } = toCountedInput(fields, open);
+  const { request: counted, tools, items, silent } = toCountedInput(fields, open);
   const { temperature, top_p, service_tier: tier, max_output_tokens: most } = fields;
   const identifiers = toIdentifiers(fields);
   const unknown = unknownFields(fields);
@@ -80,12 +84,20 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
     own: {
       form: "responses",
       body: forwardedBody(fields, items),
-      lost: [...lostFields(fields), ...lostThoughts(items), ...unknown.filter(isDeep)],
-      only: onlyFields(items),
-      hiddenTokensMax: hiddenBytes(items) + disallowedBytes(tools, counted.parameters.tools),
+      lost: [
+        ...lostFields(fields),
+        ...tools.ownOnly.map(leftOutName),
+        ...lostThoughts(items),
+        ...unknown.filter(isDeep),
+      ],
+      only: [...onlyFields(items), ...onlyChoice(fields, tools)],
+      hiddenTokensMax:
+        hiddenBytes(items) +
+        disallowedBytes(tools, counted.parameters.tools) +
+        describedTokens(tools),
     },
   } as const;
-  const ignored = [...ignoredFields(fields, tools, unknown), ...emptyImages(items)];
+  const ignored = [...ignoredFields(fields, tools, unknown), ...emptyImages(items), ...silent];
   return { request, tools, ignored };
 }
 
@@ -218,6 +230,24 @@ function lostThoughts(items: readonly PlacedItem[]): readonly string[] {
 function onlyFields(items: readonly PlacedItem[]): readonly string[] {
   const compaction = items.find(({ item }) => COMPACTIONS.has(item.type));
   return compaction === undefined ? [] : [`${compaction.param}.type`];
+}
+
+/** A call of a tool that only models of the same form have cannot be forced at others. */
+function onlyChoice({ tool_choice: choice }: InputFields, tools: ServedTools): readonly string[] {
+  const { functions, ownOnly } = tools;
+  if (ownOnly.length === 0 || isAbsent(choice)) return [];
+  if (isForced(choice)) return functions.length === 0 ? ["tool_choice"] : [];
+  return typeof choice === "object" && ownOnly.includes(choice.type) ? ["tool_choice.type"] : [];
+}
+
+/** More than any provider's own description of a tool takes. */
+const DESCRIPTION_TOKENS_MAX = 2_000;
+
+/** The tokens of tools that a server of the same form describes, at most. */
+function describedTokens({ described }: ServedTools): number {
+  if (described.length === 0) return 0;
+  const bytes = Buffer.byteLength(JSON.stringify(described));
+  return described.length * DESCRIPTION_TOKENS_MAX + bytes;
 }
 
 const COMPACTIONS: ReadonlySet<unknown> = new Set(["compaction", "compaction_trigger"]);

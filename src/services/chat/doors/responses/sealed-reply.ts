@@ -1,7 +1,8 @@
 // Gives the items of a reply ids that carry their content (item-seals.ts).
 
 import { isObject, type Json } from "../../../../core/text/json.ts";
-import { ITEMS_BYTES_MAX, type ItemSeals } from "./item-seals.ts";
+import { CLIENT_TOOLS } from "./client-tools.ts";
+import { ITEMS_BYTES_MAX, type ItemSeals, PACKED_BYTES_MAX } from "./item-seals.ts";
 
 const IMAGE = "image_generation_call";
 
@@ -12,6 +13,8 @@ const KINDS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "fc"],
   ["custom_tool_call", "ctc"],
   ["web_search_call", "ws"],
+  ["computer_call", "cu"],
+  ...Object.values(CLIENT_TOOLS).map(({ item, prefix }) => [item, prefix] as const),
   [IMAGE, "ig"],
   ["compaction", "cmp"],
 ]);
@@ -32,10 +35,8 @@ export class SealReply {
     const kind = KINDS.get(item.type);
     const kept = kind === undefined ? null : keptOf(item);
     if (kind === undefined || kept === null) return item;
-    return {
-      ...item,
-      id: this.#seals.seal(this.#account, kind, { items: [kept.json], isIndex: false }),
-    };
+    const id = this.#seals.seal(this.#account, kind, { items: [kept.json], isIndex: false });
+    return id === null ? item : { ...item, id };
   }
 
   /**
@@ -44,9 +45,9 @@ export class SealReply {
    */
   indexes(items: readonly Json[]): readonly Json[] {
     const kept = items.flatMap((item) => (KINDS.has(item.type) ? (keptOf(item) ?? []) : []));
-    return packed(kept).map((pack) => {
+    return packed(kept).flatMap((pack) => {
       const id = this.#seals.seal(this.#account, "rs", { items: pack, isIndex: true });
-      return { id, type: "reasoning", summary: [] };
+      return id === null ? [] : [{ id, type: "reasoning", summary: [] }];
     });
   }
 }
@@ -57,19 +58,23 @@ interface KeptItem {
   readonly bytes: number;
 }
 
-/** An item that an id can carry: an image that is too long is kept without its content (D-842). */
+/**
+ * An item that an id may carry. An image that is too long is kept without its content (D-842):
+ * packing makes no image shorter.
+ */
 function keptOf(item: Json): KeptItem | null {
   const { id, type } = item;
-  return fitting(item) ?? (type === IMAGE ? fitting({ id, type }) : null);
+  if (type !== IMAGE) return fitting(item, PACKED_BYTES_MAX);
+  return fitting(item, ITEMS_BYTES_MAX) ?? fitting({ id, type }, ITEMS_BYTES_MAX);
 }
 
-function fitting(item: Json): KeptItem | null {
+function fitting(item: Json, bytesMax: number): KeptItem | null {
   const json = JSON.stringify(item);
   const bytes = Buffer.byteLength(json) + 1;
-  return bytes <= ITEMS_BYTES_MAX ? { json, bytes } : null;
+  return bytes <= bytesMax ? { json, bytes } : null;
 }
 
-/** The items in order, as JSON texts: as many in a row as fit into one id. */
+/** The items in order, as JSON texts: as many in a row as fit into one id; a long one is alone. */
 function packed(kept: readonly KeptItem[]): readonly (readonly string[])[] {
   const packs: string[][] = [];
   let left = 0;

@@ -4,6 +4,13 @@
 
 import type { Json } from "../../../../core/text/json.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
+import {
+  type ClientToolKind,
+  clientFunction,
+  isClientTool,
+  isClientToolKind,
+  isOfOwnModels,
+} from "./client-tools.ts";
 import type { InputFields, ToolChoiceFields, ToolFields } from "./responses-body.ts";
 
 type Namespace = Extract<ToolFields, { readonly type: "namespace" }>;
@@ -12,7 +19,7 @@ type Custom = Extract<Called, { readonly type: "custom" }>;
 
 /** A tool as its caller knows it. */
 export interface ServedTool {
-  readonly kind: "function" | "custom";
+  readonly kind: "function" | "custom" | ClientToolKind;
   readonly name: string;
   readonly namespace: string | null;
 }
@@ -25,6 +32,10 @@ export interface ServedTools {
   readonly functions: readonly Json[];
   /** The kinds of tools that are left out, each once. */
   readonly leftOut: readonly string[];
+  /** The kinds of tools that only a server of the same form serves, each once. */
+  readonly ownOnly: readonly string[];
+  /** The tools that a server of the same form describes to its model in words of its own. */
+  readonly described: readonly ToolFields[];
 }
 
 /** The one argument of a function that stands for a custom tool. */
@@ -56,6 +67,8 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
   const byName = new Map<string, ServedTool>();
   const functions = new Map<string, Json>();
   const leftOut = new Set<string>();
+  const ownOnly = new Set<string>();
+  const described = lists.flatMap(({ tools }) => tools.filter(isDescribed));
   const add = (tool: Called, namespace: Namespace | null, param: string) => {
     const name = flatName(tool.name, namespace?.name);
     const served = { kind: tool.type, name: tool.name, namespace: namespace?.name ?? null };
@@ -73,6 +86,7 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
     tools.forEach((tool, index) => {
       const at = `${param}[${index}]`;
       if (isServed(tool)) add(tool, null, at);
+      else if (isDescribed(tool)) return;
       else if (tool.type !== "namespace") leftOut.add(tool.type);
       else {
         for (const [place, inner] of tool.tools.entries())
@@ -80,14 +94,43 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
       }
     });
   }
-  return { byName, functions: [...functions.values()], leftOut: [...leftOut] };
+  for (const tool of described) {
+    const { type: name } = tool;
+    const known = byName.get(name);
+    // A function of the caller may have the name of the tool.
+    if (!isClientTool(tool) || (known !== undefined && known.kind !== name)) ownOnly.add(name);
+    else {
+      byName.set(name, { kind: tool.type, name, namespace: null });
+      functions.set(name, clientFunction(tool));
+    }
+  }
+  return {
+    byName,
+    functions: [...functions.values()],
+    leftOut: [...leftOut],
+    ownOnly: [...ownOnly],
+    described,
+  };
+}
+
+/** True for a tool of the caller's machine, whose description its provider writes. */
+function isDescribed(tool: ToolFields): boolean {
+  return isClientTool(tool) || isOfOwnModels(tool);
 }
 
 /** The tools for a server of the same form: without hosted ones and empty namespaces. */
 export function withoutHosted(tools: readonly ToolFields[]): readonly ToolFields[] {
   return tools.filter((tool) =>
-    tool.type === "namespace" ? tool.tools.length > 0 : isServed(tool),
+    tool.type === "namespace" ? tool.tools.length > 0 : isServed(tool) || isDescribed(tool),
   );
+}
+
+/** The choice of tools for a server of the same form. */
+export function ownChoice(choice: ToolChoiceFields): unknown {
+  if (typeof choice === "string" || choice.type !== "allowed_tools") return choice;
+  const isOwn = (one: { readonly type: string }) =>
+    isServed(one) || isClientToolKind(one.type) || isOfOwnModels(one);
+  return { ...choice, tools: choice.tools.filter(isOwn) };
 }
 
 /** True for a tool that is served, or the choice of one; other kinds can have names, too. */
@@ -140,23 +183,27 @@ function grammarOf({ format }: Custom): string {
 
 /** The parameters of chat completions about tools. Throws for a choice that cannot be served. */
 export function toolParameters(
-  { functions, byName, leftOut }: ServedTools,
+  { functions, byName, leftOut, ownOnly }: ServedTools,
   { tool_choice: choice, parallel_tool_calls: parallel }: InputFields,
 ): Json {
   const allowed = allowedNames(choice);
   const tools =
     allowed === null ? functions : functions.filter((tool) => allowed.has(nameOf(tool)));
-  const isForced = choice === "required" || modeOf(choice) === "required";
-  if (isForced && tools.length === 0 && leftOut.length > 0) {
+  if (isForced(choice) && tools.length === 0 && leftOut.length > 0) {
     throw invalid("tool_choice", `must not force a tool of a kind that is not served: ${leftOut}`);
   }
-  const forced = isAbsent(choice) ? undefined : toChoice(choice, byName);
+  const forced = isAbsent(choice) ? undefined : toChoice(choice, byName, ownOnly);
   if (tools.length === 0) return {};
   return {
     tools,
     ...(forced !== undefined && { tool_choice: forced }),
     ...(!isAbsent(parallel) && { parallel_tool_calls: parallel }),
   };
+}
+
+/** True for a choice by which the model must call a tool, whichever it is. */
+export function isForced(choice: Choice): boolean {
+  return choice === "required" || modeOf(choice) === "required";
 }
 
 function nameOf({ function: called }: Json): string {
@@ -169,7 +216,7 @@ type Choice = ToolChoiceFields | null | undefined;
 function allowedNames(choice: Choice): ReadonlySet<string> | null {
   if (typeof choice !== "object" || choice?.type !== "allowed_tools") return null;
   return new Set(
-    choice.tools.filter(isServed).map(({ name, namespace }) => flatName(name, namespace)),
+    choice.tools.map((one) => (isServed(one) ? flatName(one.name, one.namespace) : one.type)),
   );
 }
 
@@ -178,10 +225,17 @@ function modeOf(choice: Choice): string | null {
   return choice.mode ?? "auto";
 }
 
-function toChoice(choice: ToolChoiceFields, byName: ServedTools["byName"]): unknown {
+function toChoice(
+  choice: ToolChoiceFields,
+  byName: ServedTools["byName"],
+  ownOnly: ServedTools["ownOnly"],
+): unknown {
   if (typeof choice === "string") return choice;
   if (choice.type === "allowed_tools") return modeOf(choice);
   if (!("name" in choice)) {
+    const { type } = choice;
+    if (byName.get(type)?.kind === type) return { type: "function", function: { name: type } };
+    if (ownOnly.includes(type)) return undefined;
     throw invalid("tool_choice.type", `must not be '${choice.type}': such tools are not served`);
   }
   const name = flatName(choice.name, choice.namespace);

@@ -1,6 +1,7 @@
 // OpenAI's Responses, passed through.
 
 import { isObject, type Json, textOrEmpty } from "../../../../core/text/json.ts";
+import { isFilled } from "../../../../upstream/reported-failure.ts";
 import { tierOf } from "../../request-tier.ts";
 import { type LastOfResponses, openAiResponses } from "../../usage/openai-responses.ts";
 import { listIn, objectIn, SENT_PLAINLY } from "../../usage/reply-usage.ts";
@@ -55,9 +56,13 @@ function readEvent(event: Json): PassedEvent {
       return { delta: { reasoning_content: text }, isThought: true };
     case "response.function_call_arguments.delta":
     case "response.custom_tool_call_input.delta":
+    case "response.shell_call_command.delta":
+    case "response.apply_patch_call_operation_diff.delta":
       return { delta: { tool_calls: [{ index: 0, function: { arguments: text } }] } };
     case "response.output_item.added":
       return readAdded(event.item);
+    case "response.output_item.done":
+      return readDone(event.item);
     case "response.completed":
       return { delta: NO_TEXT, finish: "stop", isLast: true };
     case "response.incomplete":
@@ -74,8 +79,39 @@ function readEvent(event: Json): PassedEvent {
 function readAdded(item: unknown): PassedEvent {
   if (!isObject(item)) return SILENT;
   if (item.type === "reasoning") return THOUGHT;
-  if (typeof item.name !== "string") return BEGUN;
-  return { delta: { tool_calls: [{ index: 0, function: { name: item.name, arguments: "" } }] } };
+  const name = nameOf(item);
+  if (name === null) return BEGUN;
+  return { delta: { tool_calls: [{ index: 0, function: { name, arguments: "" } }] } };
+}
+
+/** The fields with what a tool of the caller's machine is to do, by the kind of the item. */
+const DONE_FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["shell_call", ["action"]],
+  ["local_shell_call", ["action"]],
+  ["apply_patch_call", ["operation"]],
+  ["computer_call", ["actions", "action"]],
+]);
+/** The kinds whose text comes with the end of the item alone. */
+const SILENT_CALLS: ReadonlySet<unknown> = new Set(["local_shell_call", "computer_call"]);
+
+function readDone(item: unknown): PassedEvent {
+  if (!isObject(item) || !SILENT_CALLS.has(item.type)) return SILENT;
+  const input = inputOf(item) ?? "";
+  return { delta: { tool_calls: [{ index: 0, function: { arguments: input } }] } };
+}
+
+/** The name of the tool that an item calls; null for any other item. */
+function nameOf({ type, name }: Json): string | null {
+  if (typeof name === "string") return name;
+  return DONE_FIELDS.has(type) ? String(type) : null;
+}
+
+/** The text of a call; null for any other item. */
+function inputOf(item: Json): string | null {
+  const input = item.arguments ?? item.input;
+  if (typeof input === "string") return input;
+  const [field] = DONE_FIELDS.get(item.type)?.filter((one) => isFilled(item[one])) ?? [];
+  return field === undefined ? null : JSON.stringify(item[field]);
 }
 
 /** The reason of a reply that ended before it was complete. */
@@ -98,9 +134,9 @@ function readWhole(reply: Json): PassedReply | null {
       content += textsIn(item, "text");
       refusal += textsIn(item, "refusal");
     }
-    const input = item.arguments ?? item.input;
-    if (typeof item.name !== "string" || typeof input !== "string") continue;
-    calls.push({ id: "", type: "function", function: { name: item.name, arguments: input } });
+    const [name, input] = [nameOf(item), inputOf(item)];
+    if (name === null || input === null) continue;
+    calls.push({ id: "", type: "function", function: { name, arguments: input } });
   }
   const message = {
     role: "assistant",

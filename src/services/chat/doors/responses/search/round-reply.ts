@@ -6,6 +6,7 @@ import { CONTENT_FILTER, LENGTH } from "../../../protocols/openai/finish-reason.
 import type { ToolCallPiece } from "../../../protocols/openai/tool-calls.ts";
 import { addTo } from "../../../protocols/openai/whole-reply.ts";
 import type { ChatDelta, ChatMessage, ServedReply, ToolCall } from "../../../protocols/provider.ts";
+import { CLIENT_CALLS } from "../client-tools.ts";
 import { SEARCH_NAME } from "./search-words.ts";
 
 /** The ends of a reply that may have cut a call of the search. */
@@ -53,7 +54,8 @@ export class RoundReply {
   get hasOtherCalls(): boolean {
     return (
       this.#allCalls.some(({ function: { name } }) => name !== SEARCH_NAME) ||
-      this.#items?.some(({ type }) => type === "custom_tool_call") === true
+      this.#items?.some(({ type }) => type === "custom_tool_call" || CLIENT_CALLS.has(type)) ===
+        true
     );
   }
 
