@@ -32,6 +32,11 @@ export const ERRORS = {
     type: "invalid_request_error",
     when: "the path has no such method; the header `Allow` names those it has",
   },
+  origin_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    when: "MCP: a page of another origin sent the message",
+  },
   missing_api_key: {
     status: 401,
     type: "authentication_error",
@@ -116,11 +121,6 @@ export const ERRORS = {
     status: 400,
     type: "invalid_request_error",
     when: "mail: the `Idempotency-Key` came with another body before",
-  },
-  origin_not_allowed: {
-    status: 403,
-    type: "permission_error",
-    when: "MCP: a page of another origin sent the message",
   },
   model_not_found: {
     status: 404,

@@ -69,6 +69,8 @@ export interface KeyedDefinition<Deps, Input, Prepared, Result> extends Endpoint
    * paused.
    */
   readonly isBilled: boolean;
+  /** Refuses a request for its sender, before its key is read. */
+  readonly checkSender?: (request: Request, deps: Deps) => void;
   /** The id of the end user that a body names; null or empty without one. */
   readonly endUser?: (input: Input) => string | null | undefined;
   /** Refusals of the body that come before those of its schema. */
@@ -147,6 +149,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   let call: Call | null = null;
   try {
     checkHost(request);
+    definition.checkSender?.(request, deps);
     const identified = identify(deps, arrival, loggedName(definition));
     call = identified instanceof Promise ? await identified : identified;
     const { params = {} } = raw;

@@ -42,12 +42,19 @@ export const IDEMPOTENCY_PARAMETER: ParameterInfo = {
  */
 export function idempotencyKeyIn(headers: Headers): string | null {
   const key = headers.get(IDEMPOTENCY_HEADER);
-  if (key === null) return null;
-  if (PRINTABLE.test(key) && key.length <= IDEMPOTENCY.keyCharactersMax) return key;
-  throw invalid(
-    `The header ${IDEMPOTENCY_HEADER}`,
-    `must have 1 to ${IDEMPOTENCY.keyCharactersMax} printable ASCII characters`,
-  );
+  return key === null ? null : idempotencyKeyOf(key, `The header ${IDEMPOTENCY_HEADER}`);
+}
+
+/**
+ * The value of a field as an idempotency key.
+ * @throws ApiError `invalid_parameter`
+ */
+export function idempotencyKeyOf(value: unknown, field: string): string {
+  const { keyCharactersMax } = IDEMPOTENCY;
+  const isKey =
+    typeof value === "string" && PRINTABLE.test(value) && value.length <= keyCharactersMax;
+  if (isKey) return value;
+  throw invalid(field, `must have 1 to ${keyCharactersMax} printable ASCII characters`);
 }
 
 /** True if the frame answers repeats of an endpoint's calls. */

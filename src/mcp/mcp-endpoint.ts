@@ -1,23 +1,26 @@
 // Serves POST /mcp: the services as tools of agents, by the Model Context Protocol.
 
 import { viewAccount } from "../calls/account.ts";
+import { refuse } from "../calls/admission.ts";
 import { MAIL, SEARCH } from "../core/access/limits.ts";
 import { accountPage } from "../core/account-page.ts";
 import type { Brand } from "../core/brand/brand.ts";
-import { ACCEPTED, ApiError, UNAUTHORIZED } from "../core/errors.ts";
+import { ACCEPTED, ApiError, toApiError, UNAUTHORIZED } from "../core/errors.ts";
 import { isLoopback } from "../core/loopback.ts";
 import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
+import { failureOf } from "../http/failure.ts";
 import { type CallApi, innerRequest, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
+import { ERROR_FORMS } from "../http/respond.ts";
 import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
 import { anyObject, optional, Type, text } from "../http/schema.ts";
 import type { MapsDeps } from "../services/maps/maps-endpoint.ts";
 import type { SearchDeps } from "../services/search/search-endpoints.ts";
-import { answerMessage, type Exchange } from "./mcp-server.ts";
-import type { Arguments, McpTool } from "./mcp-tools.ts";
+import { answerMessage, callsTool, type Exchange } from "./mcp-server.ts";
+import { type Arguments, type ToolRequest, toolRequestOf } from "./mcp-tools.ts";
 
 /** The settings of the endpoint. */
 export interface McpConfig {
@@ -114,28 +117,31 @@ Any other message counts as one request.`,
       reply: { jsonrpc: "2.0", id: 1, result: { tools: [] } },
     },
   ],
-  prepare(message, { deps, request }: McpContext) {
-    checkCaller(request.headers, deps.mcp.hosts);
-    return message;
-  },
-  async run(context, message) {
+  checkSender: ({ headers }, deps: McpDeps) => checkSender(headers, deps.mcp.hosts),
+  prepare: (message) => message,
+  async run(context: McpContext, message) {
     const { deps, call, request } = context;
-    const isToolCall = message.method === "tools/call";
+    const count = () => viewAccount(deps.calls, call);
+    const isToolCall = callsTool(message);
+    let isCounted = !isToolCall;
     let challenge: Response | null = null;
     const response = await answerMessage({
       request,
       message,
-      view: isToolCall ? null : await viewAccount(deps.calls, call),
+      view: isToolCall ? null : await count(),
       offer: offerOf(deps),
       title: deps.catalogue().brand.name,
       topUpUrl: topUpUrlOf(deps.mcp, call.identity.accountId),
-      async call(tool, args) {
-        const reply = await callApi(context, tool, args);
+      async call(name, args) {
+        isCounted = true;
+        const reply = await answerTo(context, name, args);
         // The key was revoked after this process learned it: the client must send another one.
         if (reply.status === UNAUTHORIZED) challenge = reply.clone() as Response;
         return reply;
       },
     });
+    // The library refused the call by its headers, so that the API has not counted it.
+    if (!isCounted && !isStream(response)) await count();
     return challenge ?? response;
   },
   answer: (_, __, response) => ({ response }),
@@ -144,9 +150,10 @@ Any other message counts as one request.`,
 /**
  * Refuses a message that a foreign page may have sent. Such pages reach services behind a firewall
  * by a name that leads to this machine and is not ours (DNS rebinding, D-679). A foreign Origin is
- * 403, as the protocol demands since 2025-11-25 (basic, transports, security warning).
+ * 403, as the protocol demands since 2025-11-25 (basic, transports, security warning), with a key
+ * or without one.
  */
-function checkCaller(headers: Headers, hosts: readonly string[]): void {
+function checkSender(headers: Headers, hosts: readonly string[]): void {
   const host = headers.get("host") ?? "";
   if (!isOurs(hostName(host), hosts)) {
     throw new ApiError(
@@ -183,24 +190,45 @@ function topUpUrlOf({ dashboard }: McpConfig, accountId: string): string | null 
   return dashboard === null ? null : `${accountPage(dashboard, accountId, "billing")}?add=credit`;
 }
 
+/** An answer that begins before the tool's has ended, after all checks of headers. */
+function isStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") === true;
+}
+
+/** The API's answer to a tool's call. */
+async function answerTo(context: McpContext, name: string, args: Arguments): Promise<Response> {
+  let asked: ToolRequest;
+  try {
+    asked = toolRequestOf(name, args);
+  } catch (error) {
+    return await refuseCall(context, toApiError(error));
+  }
+  return await callApi(context, asked);
+}
+
+/** Refuses a call that is no request to the API. The account counts and logs it. */
+async function refuseCall({ deps, call }: McpContext, refusal: ApiError): Promise<Response> {
+  const { requestId } = call;
+  const terms = { scope: null, service: "account", model: null, refusal } as const;
+  const error = await refuse(deps.calls, call, terms).catch(failureOf);
+  const { code, status, cause } = error;
+  if (cause !== undefined) {
+    deps.calls.log.error({ requestId, code, err: cause }, "A tool's call failed");
+  }
+  const headers = { "x-request-id": requestId, "x-svc-cost-usd": "0" };
+  return Response.json(ERROR_FORMS.gateway(error, requestId), { status, headers });
+}
+
 /** Calls the API as the sender would: with the same key, from the same address (D-679). */
-async function callApi(
-  { deps, call, request }: McpContext,
-  tool: McpTool,
-  args: Arguments,
-): Promise<Response> {
-  const { idempotencyKey = request.headers.get("idempotency-key"), ...asked } =
-    tool.requestOf(args);
+async function callApi({ deps, call, request }: McpContext, asked: ToolRequest): Promise<Response> {
+  const { idempotencyKey = request.headers.get("idempotency-key"), ...inner } = asked;
   const passed = PASSED_ON.map((name) => [name, request.headers.get(name)]);
-  const inner = innerRequest({
-    ...asked,
-    headers: {
-      ...Object.fromEntries(passed),
-      [RUN_HEADER]: runHeaderOf(request.headers, deps.runRules()),
-      "idempotency-key": idempotencyKey,
-    },
-    signal: request.signal,
-  });
-  const raw = { request: inner, server: serverOf(call) };
-  return await deps.callApi("gateway", asked.path, { raw });
+  const headers = {
+    ...Object.fromEntries(passed),
+    [RUN_HEADER]: runHeaderOf(request.headers, deps.runRules()),
+    "idempotency-key": idempotencyKey,
+  };
+  const { signal } = request;
+  const raw = { request: innerRequest({ ...inner, headers, signal }), server: serverOf(call) };
+  return await deps.callApi("gateway", inner.path, { raw });
 }

@@ -5,6 +5,8 @@ import {
   createMcpHandler,
   type InputRequiredResult,
   inputRequired,
+  isJSONRPCRequest,
+  isSpecType,
   type Tool,
   Server as ToolServer,
 } from "@modelcontextprotocol/server";
@@ -14,22 +16,22 @@ import { SERVICES } from "../core/access/services.ts";
 import { SchemaWriter } from "../http/docs/openapi-schema.ts";
 import { Type } from "../http/schema.ts";
 import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
-import { toolError, toolReply } from "./tool-result.ts";
+import { toolReply } from "./tool-result.ts";
 
 /** A message, and the parts that its answer needs. */
 export interface Exchange {
   readonly request: Request;
   /** The checked JSON-RPC message. */
   readonly message: unknown;
-  /** The account and key; null for a tool's call, which the API identifies by itself. */
+  /** The account and key; null for a tool's call, which the API counts by itself. */
   readonly view: AccountView | null;
   readonly offer: ToolOffer;
   /** The name of the service, for people. */
   readonly title: string;
   /** The page where the account adds credit; null without a console. */
   readonly topUpUrl: string | null;
-  /** Sends a tool's call to the API. */
-  readonly call: (tool: McpTool, args: Arguments) => Promise<Response>;
+  /** The API's answer to the call of a tool. */
+  readonly call: (name: string, args: Arguments) => Promise<Response>;
 }
 
 /** The time for which a client may keep the list of tools: prices and tiers change rarely. */
@@ -79,29 +81,29 @@ function serverOf(exchange: Exchange): ToolServer {
   server.setRequestHandler("tools/list", () => ({ tools: listed(exchange) }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const { name, arguments: args = {} } = params;
-    const tool = MCP_TOOLS.find((one) => one.name === name);
-    if (tool === undefined) {
-      const message = `There is no tool '${name}'; tools/list has those that exist`;
-      return toolError({ code: "not_found", message }, {});
-    }
     // The client is asked once for a call: a client that comes back without credit is refused.
     const opensPages =
       server.getClientCapabilities()?.elicitation?.url !== undefined &&
       context.mcpReq.inputResponses === undefined;
-    return callTool(exchange, { tool, args, opensPages });
+    return callTool(exchange, { name, args, opensPages });
   });
   return server;
 }
 
+/** True for a message that the library passes to the handler of tools. */
+export function callsTool(message: unknown): boolean {
+  return isJSONRPCRequest(message) && isSpecType.CallToolRequest(message);
+}
+
 interface ToolCall {
-  readonly tool: McpTool;
+  readonly name: string;
   readonly args: Arguments;
   /** True if the client can open a page for its user. */
   readonly opensPages: boolean;
 }
 
-async function callTool(exchange: Exchange, { tool, args, opensPages }: ToolCall) {
-  const { result, refusal } = await toolReply(await exchange.call(tool, args));
+async function callTool(exchange: Exchange, { name, args, opensPages }: ToolCall) {
+  const { result, refusal } = await toolReply(await exchange.call(name, args));
   const { topUpUrl } = exchange;
   if (refusal === null || topUpUrl === null || !TOP_UP_CODES.has(refusal.code)) return result;
   if (opensPages) return offerTopUp(refusal.message, topUpUrl);

@@ -2,9 +2,12 @@
 // parameters that an agent can use.
 
 import type { ServiceName } from "../core/access/services.ts";
+import { ApiError } from "../core/errors.ts";
 import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import { type PicoUsd, pricePerUnit } from "../core/money/money.ts";
+import { invalid, isAbsent } from "../http/body/checks.ts";
 import type { Method } from "../http/endpoint-info.ts";
+import { IdempotencyKey, idempotencyKeyOf } from "../http/idempotency.ts";
 import { anyObject, type TSchema, Type, text } from "../http/schema.ts";
 import { MailBody } from "../services/mail/mail-contract.ts";
 import { ACTIONS, type MapsAction } from "../services/maps/actions.ts";
@@ -43,6 +46,7 @@ export interface McpTool {
   readonly readsOnly: boolean;
   /** False if this installation cannot serve it. */
   readonly isServed?: (offer: ToolOffer) => boolean;
+  /** Throws the refusal of an argument that cannot be a part of a request. */
   readonly requestOf: (args: Arguments) => ToolRequest;
 }
 
@@ -87,7 +91,10 @@ const searchBatch: McpTool = {
   },
   required: ["searches"],
   readsOnly: true,
-  requestOf: ({ searches }) => ({ method: "POST", path: "/v1/search/batch", body: searches }),
+  requestOf({ searches }) {
+    if (!Array.isArray(searches)) throw invalid("searches", "must be a list of searches");
+    return { method: "POST", path: "/v1/search/batch", body: searches };
+  },
 };
 
 const sendMail: McpTool = {
@@ -101,9 +108,10 @@ const sendMail: McpTool = {
     "With `idempotency_key` a repeat within 48 hours sends nothing again.",
   properties: {
     ...Object.fromEntries(MAIL_FIELDS.map((name) => [name, MailBody.properties[name]])),
-    idempotency_key: Type.Optional(
-      text({ description: "A name of this message, the same at each attempt to send it" }),
-    ),
+    idempotency_key: Type.Optional({
+      ...IdempotencyKey,
+      description: "A name of this message, the same at each attempt to send it",
+    }),
   },
   required: ["to", "subject"],
   readsOnly: false,
@@ -111,7 +119,7 @@ const sendMail: McpTool = {
     method: "POST",
     path: "/v1/mail/send",
     body,
-    ...(key !== undefined && { idempotencyKey: String(key) }),
+    ...(!isAbsent(key) && { idempotencyKey: idempotencyKeyOf(key, "idempotency_key") }),
   }),
 };
 
@@ -144,6 +152,9 @@ const quote: McpTool = {
   requestOf: (body) => ({ method: "POST", path: "/v1/quote", body }),
 };
 
+/** A refusal shows no more of a name that a caller made up. */
+const NAME_CHARACTERS_MAX = 100;
+
 /** The parameter for a picture's form: agents take pictures as bytes, which are image content. */
 const PICTURE_FORM = "format";
 
@@ -156,6 +167,17 @@ export const MCP_TOOLS: readonly McpTool[] = [
   account,
   quote,
 ];
+
+/**
+ * The request that the call of a tool is.
+ * @throws ApiError for a name of no tool, and for an argument that cannot be a part of a request
+ */
+export function toolRequestOf(name: string, args: Arguments): ToolRequest {
+  const tool = MCP_TOOLS.find((one) => one.name === name);
+  if (tool !== undefined) return tool.requestOf(args);
+  const shown = name.slice(0, NAME_CHARACTERS_MAX);
+  throw new ApiError("not_found", `There is no tool '${shown}'; tools/list has those that exist`);
+}
 
 function mapsTool(action: MapsAction): McpTool {
   const { about, category } = ACTIONS[action];

@@ -39,21 +39,21 @@ export async function toolReply(response: Response): Promise<ToolReply> {
   }
   const text = await response.text();
   const body: unknown = JSON.parse(text);
-  if (!response.ok) return refused(body as ErrorBody, headers);
+  if (!response.ok) return errorReply((body as ErrorBody).error, svcOf(headers));
   // The text of the API has the digits of amounts as they are written there.
   if (!Array.isArray(body)) return success(body as Paid, [{ type: "text", text }]);
   const paid = { results: body, ...svcOf(headers) };
   return success(paid, [{ type: "text", text: JSON.stringify(paid) }]);
 }
 
-/** The tool error of a refusal, with more content after its message. */
-export function toolError({ code, message }: ToolRefusal, svc: object): CallToolResult {
-  return {
+function errorReply({ code, message }: ToolRefusal, paid: Paid): ToolReply {
+  const result: CallToolResult = {
     isError: true,
     content: [{ type: "text", text: `${code}: ${message}` }],
-    structuredContent: { error: { code, message }, ...svc },
-    _meta: { ...svc },
+    structuredContent: { error: { code, message }, ...paid },
+    _meta: { ...paid },
   };
+  return { result, refusal: { code, message } };
 }
 
 function success(body: Paid, content: Content[]): ToolReply {
@@ -62,10 +62,6 @@ function success(body: Paid, content: Content[]): ToolReply {
     result: { content, structuredContent: { ...body }, _meta: { svc } },
     refusal: null,
   };
-}
-
-function refused({ error }: ErrorBody, headers: Headers): ToolReply {
-  return { result: toolError(error, svcOf(headers)), refusal: error };
 }
 
 async function pictureOf(response: Response): Promise<Content> {

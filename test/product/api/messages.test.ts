@@ -461,6 +461,25 @@ describe("a tool that the provider would run", () => {
   });
 });
 
+test("a body without max_tokens is refused by name, at a server of each form", async () => {
+  const before = own.requests.length + chat.requests.length;
+  for (const model of ["claude-test", "chat-test"]) {
+    for (const max_tokens of [undefined, null]) {
+      const response = await world.post(account, agentBody({ model, max_tokens }));
+      expect([model, response.status]).toEqual([model, 400]);
+      expect(await response.json()).toMatchObject({
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          code: "invalid_parameter",
+          message: expect.stringMatching(/^max_tokens must be an integer/),
+        },
+      });
+    }
+  }
+  expect(own.requests.length + chat.requests.length).toBe(before);
+});
+
 test("a stream that breaks off is charged, and its last event names the cost", async () => {
   const payer = await api.account({ paid: "5" });
   const { body, ...stream } = chatStream([{ content: "I " }, { content: "look." }]);

@@ -19,7 +19,7 @@ import {
   sharedResponses,
 } from "../../support/api/responses-world.ts";
 import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
-import type { TestAccount } from "../../support/stores/accounts.ts";
+import { createTestKey, type TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await sharedResponses();
 const { api, own, chat } = world;
@@ -240,9 +240,18 @@ describe("a reference to an item brings it back", () => {
     expect(error.message).toContain("twice");
   });
 
-  test("to nobody but the account that got the reply", async () => {
+  test("by any key of the account, and to nobody of another one", async () => {
     chat.queue(chatWhole({ content: "42" }));
     const { output } = await replyTo({ model: "chat-test", input: "Fare?" });
+    const sibling = await createTestKey(api.parts.stores.accounts, account.row);
+    await account.actor.configure();
+    chat.queue(chatWhole({ content: "43" }));
+    const input = [...references(output), { role: "user", content: "And now?" }];
+    await replyTo({ model: "chat-test", input }, { ...account, key: sibling.secret });
+    expect(chat.requests.at(-1)?.body.messages).toEqual([
+      { role: "assistant", content: "42" },
+      { role: "user", content: "And now?" },
+    ]);
     const other = await api.account({ paid: "5" });
     const body = { model: "chat-test", input: references(output) };
     const response = await world.post(other, body);

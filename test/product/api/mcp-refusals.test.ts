@@ -1,0 +1,106 @@
+// Tests the refusals of /mcp before and inside of the protocol: methods, versions, senders, and
+// arguments that no request can have.
+
+import { describe, expect, test } from "bun:test";
+import {
+  MCP_VERSIONS,
+  type McpMessage,
+  mcpMessage,
+  postMcp,
+  toolCall,
+} from "../../support/api/mcp-messages.ts";
+import { sharedApi } from "../../support/api/shared-api.ts";
+import { daysAgo } from "../../support/stores/accounts.ts";
+
+const api = await sharedApi();
+const account = await api.account({
+  scopes: ["models", "search", "maps", "mail"],
+  paid: "100",
+  paidAt: daysAgo(40),
+});
+const send = (message: McpMessage, key: string | null = account.key) =>
+  postMcp(api.parts.url, key, message);
+
+const MAIL = { to: "ada@example.org", subject: "Hello", text: "Hello" };
+const METHOD_NOT_FOUND = -32601;
+
+describe.each(MCP_VERSIONS)("MCP %s", (version) => {
+  test.each(["resources/list", "resources/templates/list", "prompts/list", "completion/complete"])(
+    "has no %s, and says so in the protocol's own words",
+    async (method) => {
+      const { reply, code } = await send(mcpMessage({ version, method, id: "a-1" }));
+      expect(code).toBe(METHOD_NOT_FOUND);
+      expect(reply).toMatchObject({ jsonrpc: "2.0", id: "a-1" });
+    },
+  );
+
+  test.each(["1999-01-01", "2099-12-31", "new"])(
+    "is not %s, which the header names",
+    async (name) => {
+      const { body, headers } = mcpMessage({ version, method: "tools/list" });
+      const { status, reply } = await send({
+        body,
+        headers: { ...headers, "mcp-protocol-version": name },
+      });
+      expect(status).toBe(400);
+      expect(reply?.jsonrpc).toBe("2.0");
+      expect(reply?.error?.message).toContain(name);
+    },
+  );
+
+  test.each([
+    ["search", { query: " " }, "query must be a string"],
+    ["search", { query: 7 }, "query must be a string"],
+    ["search_batch", {}, "searches must be a list of searches"],
+    ["search_batch", { searches: "fares" }, "searches must be a list of searches"],
+    ["search_batch", { searches: [] }, "must have at least one search"],
+    ["maps_geocode", {}, "query"],
+    ["maps_geocode", { query: "Bern", unheard_of: 1 }, "unheard_of"],
+    ["maps_geocode", { query: "Bern", action: "route" }, "action"],
+    ["send_mail", { ...MAIL, bcc: "b@example.org" }, "bcc"],
+    ["send_mail", { ...MAIL, idempotency_key: "a\nb" }, "idempotency_key must have 1 to"],
+    ["send_mail", { ...MAIL, idempotency_key: "東京" }, "idempotency_key must have 1 to"],
+    ["send_mail", { ...MAIL, idempotency_key: 7 }, "idempotency_key must have 1 to"],
+    ["quote", {}, "path"],
+    ["quote", { path: "/v1/me", body: {} }, "path must be an endpoint that costs money"],
+  ] as const)("refuses %s with %p as a tool error", async (name, args, rule) => {
+    const { status, reply } = await send(toolCall(version, name, args));
+    expect(status).toBe(200);
+    const { isError, structuredContent, content } = reply?.result ?? { content: [] };
+    expect(isError).toBe(true);
+    expect(structuredContent?.svc).toMatchObject({ cost_usd: 0 });
+    expect(content[0]?.text).toMatch(/^(?:invalid_parameter|unsupported_field|invalid_action): /);
+    expect(content[0]?.text).toContain(rule);
+  });
+
+  test("shows only the beginning of a name of no tool", async () => {
+    const { reply, code } = await send(toolCall(version, "a".repeat(4_000), {}));
+    expect(code).toBe("not_found");
+    expect(reply?.result?.content[0]?.text).toStartWith("not_found: There is no tool 'aaa");
+    expect(JSON.stringify(reply).length).toBeLessThan(1_000);
+  });
+
+  test.each([
+    ["no key", null],
+    ["a wrong key", `svc_live_${"x".repeat(40)}`],
+    ["a key", account.key],
+  ])("is not spoken with a foreign page, with %s", async (_, key) => {
+    const { body, headers } = mcpMessage({ version, method: "tools/list" });
+    const answer = await send(
+      { body, headers: { ...headers, origin: "https://evil.example" } },
+      key,
+    );
+    expect([answer.status, answer.code]).toEqual([403, "origin_not_allowed"]);
+    const hosted = await send({ body, headers: { ...headers, host: "evil.example" } }, key);
+    expect([hosted.status, hosted.code]).toEqual([400, "invalid_parameter"]);
+  });
+});
+
+test.each(["GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS"])(
+  "%s is refused with the method that is served: there are no sessions",
+  async (method) => {
+    const headers = { authorization: `Bearer ${account.key}`, accept: "text/event-stream" };
+    const response = await fetch(`${api.parts.url}/mcp`, { method, headers });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
+  },
+);
