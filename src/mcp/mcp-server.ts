@@ -7,12 +7,15 @@ import {
   inputRequired,
   isJSONRPCRequest,
   isSpecType,
+  ProtocolErrorCode,
+  specTypeSchemas,
   type Tool,
   Server as ToolServer,
 } from "@modelcontextprotocol/server";
 import type { AccountView } from "../../actors/account.ts";
 import project from "../../package.json";
 import { SERVICES } from "../core/access/services.ts";
+import { ERRORS } from "../core/errors.ts";
 import { SchemaWriter } from "../http/docs/openapi-schema.ts";
 import { Type } from "../http/schema.ts";
 import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
@@ -41,6 +44,13 @@ const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "paym
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
 
+/** The requests that the library calls a fault of ours (-32603) where their shape is wrong. */
+const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ["initialize", specTypeSchemas.InitializeRequest],
+  ["tools/list", specTypeSchemas.ListToolsRequest],
+]);
+type Shape = (typeof specTypeSchemas)["Request"];
+
 /** The input schemas by the names of the tools. */
 const SCHEMAS: ReadonlyMap<string, Tool["inputSchema"]> = new Map(
   MCP_TOOLS.map((tool) => [tool.name, schemaOf(tool)]),
@@ -56,15 +66,28 @@ const handler = createMcpHandler(
  * The reply to a message: of MCP 2026-07-28 with its envelope, of 2025-11-25 and before without
  * one. Nothing is kept between messages.
  */
-export function answerMessage(exchange: Exchange): Promise<Response> {
+export async function answerMessage(exchange: Exchange): Promise<Response> {
   const { request, message } = exchange;
+  const refusal = await refusalOfShape(message);
+  if (refusal !== null) return refusal;
   const authInfo = { token: "", clientId: "", scopes: [], extra: { [EXCHANGE]: exchange } };
   const headers = new Headers(request.headers);
   // The body was parsed before, under whatever type it came, as at every endpoint of the API.
   headers.set("content-type", "application/json");
   const { method, signal, url } = request;
   const read = new Request(url, { method, headers, signal });
-  return handler.fetch(read, { parsedBody: message, authInfo });
+  return await handler.fetch(read, { parsedBody: message, authInfo });
+}
+
+/** An error that names the fields of a request that are wrong; null if none is. */
+async function refusalOfShape(message: unknown): Promise<Response | null> {
+  if (!isJSONRPCRequest(message)) return null;
+  const { id, method } = message;
+  const { issues } = (await SHAPES.get(method)?.["~standard"].validate(message)) ?? {};
+  if (issues === undefined) return null;
+  const faults = issues.map((issue) => `${issue.path?.join(".")}: ${issue.message}`);
+  const error = { code: ProtocolErrorCode.InvalidParams, message: faults.join("; ") };
+  return Response.json({ jsonrpc: "2.0", id, error }, { status: ERRORS.invalid_parameter.status });
 }
 
 function serverOf(exchange: Exchange): ToolServer {

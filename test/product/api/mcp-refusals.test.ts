@@ -23,6 +23,7 @@ const send = (message: McpMessage, key: string | null = account.key) =>
 
 const MAIL = { to: "ada@example.org", subject: "Hello", text: "Hello" };
 const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
 
 describe.each(MCP_VERSIONS)("MCP %s", (version) => {
   test.each(["resources/list", "resources/templates/list", "prompts/list", "completion/complete"])(
@@ -71,6 +72,18 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     expect(structuredContent?.svc).toMatchObject({ cost_usd: 0 });
     expect(content[0]?.text).toMatch(/^(?:invalid_parameter|unsupported_field|invalid_action): /);
     expect(content[0]?.text).toContain(rule);
+  });
+
+  test.each([
+    ["initialize", {}, "params.protocolVersion"],
+    ["tools/list", { cursor: 7 }, "params.cursor"],
+  ] as const)("refuses %s with %p by the name of the field", async (method, params, field) => {
+    const { status, reply } = await send(mcpMessage({ version, method, params, id: "a-1" }));
+    // MCP 2026-07-28 has no handshake.
+    const isKnown = method !== "initialize" || version !== "2026-07-28";
+    expect(reply).toMatchObject({ jsonrpc: "2.0", id: "a-1" });
+    if (isKnown) expect([status, reply?.error?.code]).toEqual([400, INVALID_PARAMS]);
+    if (isKnown) expect(reply?.error?.message).toContain(field);
   });
 
   test("shows only the beginning of a name of no tool", async () => {
