@@ -9,6 +9,7 @@ import { Redis } from "ioredis";
 import { findAccount } from "../../../src/accounts/administration.ts";
 import { changeEndUserBudget, endUserNamed } from "../../../src/accounts/end-users.ts";
 import { noted } from "../../../src/cli/noted.ts";
+import { SCOPES } from "../../../src/core/access/services.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { DOORS, type DoorName } from "../../support/api/doors.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -19,6 +20,7 @@ import { CHAT_WIRES } from "../../support/fakes/wire/chat-wire.ts";
 import { responsesWire } from "../../support/fakes/wire/responses-wire.ts";
 import { eventsUpTo, type WireForm } from "../../support/fakes/wire/wire-answer.ts";
 import { startProduct } from "../../support/product/product.ts";
+import { speakMcp } from "../../support/product/speak-mcp.ts";
 import { inEachForm, modelFor, WAYS, type Way } from "../../support/product/ways.ts";
 import { shared, sharedServer } from "../../support/shared.ts";
 
@@ -79,6 +81,7 @@ const SECRETS = {
   repeated: canary("Repeated"),
   endUser: canary("EndUser"),
   namedEndUser: canary("NamedEndUser"),
+  mcp: canary("mcp"),
 } as const;
 /** Documentation addresses, so that no log of a network can have them by chance. */
 const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
@@ -86,6 +89,12 @@ const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
 /** A word that may be kept, to show that the search finds existing words. */
 const KEPT = canary("email");
 
+/** The spans that a collector received. */
+let spans = "";
+const collector = sharedServer(async (request) => {
+  spans += await request.text();
+  return Response.json({});
+});
 const upstream = sharedServer(answerUpstream);
 const smtp = await shared(ScriptedSmtp.start());
 const product = await shared(
@@ -116,6 +125,8 @@ const product = await shared(
     env: {
       TRUSTED_PROXIES: "127.0.0.1",
       LOG_LEVEL: "trace",
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+      OTEL_TRACES_SAMPLER_ARG: "1",
       SEARCH_KEY: SECRETS.searchKey,
       MAIL_DOMAIN: "mail.privacy.test",
       MAIL_SMTP_URL: `${smtp.url}?tls=none`,
@@ -303,9 +314,36 @@ async function speakOfMaps(): Promise<void> {
   expect(await askMaps(`action=geocode&query=${mapsQuery}`)).toBe(403);
 }
 
+/** Calls the tools of agents, each with a secret in one argument after the other. */
+async function speakByTools(): Promise<void> {
+  const { key } = await product.newKey(account.id, { scopes: SCOPES });
+  const headers = { "x-forwarded-for": CLIENT, "user-agent": SECRETS.header };
+  const speaker = { url: product.api(0).url, key, word: SECRETS.mcp, headers };
+  const ends = await speakMcp(speaker);
+  for (const served of SERVED_ARGUMENTS) expect([served, ends.get(served)]).toEqual([served, null]);
+  const refused = [...ends.values()].filter((code) => code === "invalid_parameter");
+  expect(refused.length).toBeGreaterThan(20);
+}
+
+/** The arguments that can have any words. */
+const SERVED_ARGUMENTS = [
+  "search query",
+  "search_batch searches",
+  "maps_geocode query",
+  "send_mail to",
+  "send_mail subject",
+  "send_mail text",
+  "send_mail html",
+  "send_mail from_name",
+  "send_mail reply_to",
+  "send_mail idempotency_key",
+  "quote body",
+];
+
 /** Makes calls that are served, refused and that fail, each with its secrets. */
 async function speak(): Promise<void> {
   await speakOfMaps();
+  await speakByTools();
   for (const way of WAYS) await speakAt(way);
   await speakOfVectors();
   await quoteCalls();
@@ -492,6 +530,10 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
   const places = [home, dirname(product.redis.dir), dirname(product.postgres.dir)];
   const files = places.flatMap(filesBelow).map((path) => [path, readFileSync(path)] as const);
   files.push(["tables", Buffer.from(await tables())]);
+  const metrics = await Promise.all(product.programs.map((program) => program.metricsText()));
+  files.push(["metrics", Buffer.from(metrics.join())]);
+  await eventually("the collector has spans", () => spans.includes("/v1/maps"));
+  files.push(["spans", Buffer.from(spans)]);
 
   const findAll = (word: string) => files.filter(([, bytes]) => bytes.includes(word));
   expect(findAll(KEPT).length).toBeGreaterThanOrEqual(3);
@@ -499,6 +541,7 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
     expect(findAll(path).length).toBeGreaterThanOrEqual(3);
   }
   expect(findAll("/v1/search/batch").length).toBeGreaterThanOrEqual(3);
+  expect(findAll("/mcp").length).toBeGreaterThanOrEqual(3);
   expect(files.some(([path]) => path.endsWith(".rdb"))).toBe(true);
   const secret = account.key.slice("svc_live_".length);
   const words = { ...SECRETS, key: secret, keyStart: secret.slice(0, 16), CLIENT, REFUSED_CLIENT };

@@ -8,8 +8,9 @@ import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
 import { errorFormOf } from "../../../src/http/endpoint-info.ts";
 import { ERROR_FORMS, type ErrorForm } from "../../../src/http/respond.ts";
 import { errorFormNear } from "../../../src/http/unknown-route.ts";
-import { APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
+import { AGENTS, APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../../support/api/contract.ts";
+import { checkMcp } from "./check-mcp.ts";
 import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
 import { isNoHttp, type RawAnswer } from "./raw-client.ts";
 
@@ -70,6 +71,9 @@ export function checkAnswer(
   if (requestId === null || isWebhook) {
     return checkPlain(endpoint, request, answer);
   }
+  const isMcp = AGENTS.some((one) => one === endpoint);
+  const outcomeOfMcp = isMcp ? checkMcp(request, answer) : null;
+  if (outcomeOfMcp !== null) return outcomeOfMcp;
   for (const name of COMMON_HEADERS) if (!headers.has(name)) throw new Error(`${name} is missing`);
   const cost = usd(headers.get("x-svc-cost-usd") ?? "");
   const isError = status >= 400;

@@ -119,6 +119,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
         // Without a console no dashboard is served.
         SESSION_SECRET: "the session secret of the fuzzed product",
         CONSOLE_URL: "https://console.fuzz.test",
+        MCP_HOSTS: "api.example.test",
       },
     }),
   );

@@ -2,6 +2,7 @@
 // product: every answer is checked, and then the books.
 
 import { usd } from "../../../src/core/money/money.ts";
+import { mcp } from "../../../src/mcp/mcp-endpoint.ts";
 import type { Product } from "../../support/product/product.ts";
 import { must, proveBooks } from "../../support/product/product-checks.ts";
 import type { Told } from "../../support/product/product-load.ts";
@@ -27,6 +28,7 @@ const TRIES_MAX = 500;
 /** Of 80 keys only one may read each receipt, so more requests are needed for a success. */
 const RARE = { label: "GET /api/v1/receipts/{id}", triesMax: 5_000 } as const;
 const FAILURES_SHOWN = 5;
+const MCP = labelOf(mcp);
 /** The level of pino. */
 const ERROR = 50;
 
@@ -127,7 +129,9 @@ class FuzzRun {
 
   #noteHangUp(endpoint: string, answer: RawAnswer | null): void {
     this.report.count(endpoint, "left");
-    const requestId = answer?.headers.get("x-request-id") ?? null;
+    // A tool's call is charged under the id of its own request to the API.
+    const isMcp = endpoint === MCP;
+    const requestId = isMcp ? null : (answer?.headers.get("x-request-id") ?? null);
     const status = answer?.status ?? null;
     this.told.push({ requestId, account: "", status, cost: null, costMax: COST_MAX });
   }

@@ -2,7 +2,7 @@
 // the right shape.
 
 import { expect, test } from "bun:test";
-import { APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
+import { AGENTS, APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
 import { misfit } from "../../support/api/contract.ts";
 import { Random } from "../../support/random.ts";
 import { commandOf, type FuzzRequest, wireOf } from "./fuzz-request.ts";
@@ -34,7 +34,7 @@ test("every endpoint gets requests, and documented ones get most", () => {
   const counts = new Map<string, number>();
   for (const { endpoint } of requests(7)) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
   for (const endpoint of PROGRAM) expect(counts.get(labelOf(endpoint))).toBeGreaterThan(0);
-  const documented = [...GATEWAY, ...APPLICATION];
+  const documented = [...GATEWAY, ...AGENTS, ...APPLICATION];
   // At least half of an equal share of all requests.
   const least = SOME / (2 * documented.length);
   for (const endpoint of documented) {
@@ -47,7 +47,7 @@ test("every endpoint gets requests, and documented ones get most", () => {
 
 test("a value that is made from a body's schema fits it", () => {
   const random = new Random(7);
-  for (const { body } of [...GATEWAY, ...APPLICATION]) {
+  for (const { body } of [...GATEWAY, ...AGENTS, ...APPLICATION]) {
     if (body === undefined) continue;
     for (let made = 0; made < 300; made += 1) {
       const optionalShare = random.next();

@@ -4,14 +4,17 @@
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
 import type { Example, ParameterInfo } from "../../../src/http/endpoint-info.ts";
 import type { TSchema } from "../../../src/http/schema.ts";
-import { APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
+import { AGENTS, APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
 import { Random } from "../../support/random.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
+import { type McpDraft, mcpDraft } from "./mcp-maker.ts";
 import { mutateValue } from "./mutations.ts";
 import { type Draft, mutateDraft, requestOf } from "./request-mutations.ts";
 import { type KnownValues, objectFor, valueFor } from "./schema-values.ts";
 
 const OWN: readonly DocumentedEndpoint[] = [...GATEWAY, ...APPLICATION];
+/** One endpoint with as many tools as the others have paths. */
+const OF_AGENTS: readonly DocumentedEndpoint[] = AGENTS;
 const WHOLE: readonly DocumentedEndpoint[] = PROGRAM;
 
 /** The label of an endpoint in tables and requests. */
@@ -19,7 +22,7 @@ export function labelOf({ method, path }: Pick<DocumentedEndpoint, "method" | "p
   return `${method} ${path}`;
 }
 
-export const FUZZED: readonly DocumentedEndpoint[] = [...OWN, ...WHOLE];
+export const FUZZED: readonly DocumentedEndpoint[] = [...OWN, ...OF_AGENTS, ...WHOLE];
 
 /** The sources of requests: names of keys, and values that only this product knows. */
 export interface MakerOptions {
@@ -41,7 +44,7 @@ export class RequestMaker {
   /** Returns the request with this number: the same for the same seed, whatever came before. */
   make(number: number): FuzzRequest {
     const random = new Random(Math.imul(number + 1, 0x9e3779b1) ^ this.options.seed);
-    const endpoint = random.pick(random.next() < 0.94 ? OWN : WHOLE);
+    const endpoint = random.pick(listOf(random.next()));
     const draft = this.#validDraft(endpoint, random);
     const faults = random.pick([0, 0, 0, 0, 0, 1, 1, 1, 2, 3]);
     for (let fault = 0; fault < faults; fault += 1) {
@@ -56,6 +59,7 @@ export class RequestMaker {
 
   #validDraft(endpoint: DocumentedEndpoint, random: Random): Draft {
     const example = endpoint.examples.length === 0 ? null : random.pick(endpoint.examples);
+    const message = OF_AGENTS.includes(endpoint) ? this.#message(random) : null;
     return {
       method: endpoint.method,
       path: this.#pathOf(endpoint, example, random),
@@ -65,14 +69,19 @@ export class RequestMaker {
         ["x-forwarded-for", `198.18.${random.between(0, 255)}.${random.between(0, 255)}`],
         ...(endpoint.body === undefined ? [] : [["content-type", "application/json"] as const]),
         ...this.#keyOf(endpoint, random),
-        ...this.#headersOf(endpoint, random),
+        ...(message?.headers ?? this.#headersOf(endpoint, random)),
       ],
-      json: endpoint.body && this.#bodyOf(endpoint.body.schema, example, random),
+      json: message?.json ?? (endpoint.body && this.#bodyOf(endpoint.body.schema, example, random)),
       body: null,
       framing: { kind: random.next() < 0.05 ? "chunked" : "length" },
       isHttp: true,
       hangUpMs: random.next() < 0.02 ? random.between(0, 40) : null,
     };
+  }
+
+  #message(random: Random): McpDraft {
+    const optionalShare = random.pick([0, 0.04, 0.25]);
+    return mcpDraft({ random, known: this.#known, optionalShare });
   }
 
   #keyOf({ access, surface }: DocumentedEndpoint, random: Random): Draft["headers"] {
@@ -136,6 +145,12 @@ export class RequestMaker {
   #textOf(schema: TSchema, name: string, random: Random): string {
     return String(valueFor(schema, name, { random, known: this.#known, optionalShare: 0 }));
   }
+}
+
+/** The endpoints among which a number from 0 to 1 picks. */
+function listOf(share: number): readonly DocumentedEndpoint[] {
+  if (share < 0.86) return OWN;
+  return share < 0.94 ? OF_AGENTS : WHOLE;
 }
 
 /** The parameters in the query, several times, and all others once. */
