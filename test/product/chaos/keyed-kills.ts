@@ -20,10 +20,28 @@ const PRELOAD = join(import.meta.dir, "../../support/product/crash-preload.ts");
 /** Calls with one key at the same time, over two processes. */
 const RACERS = 100;
 
+const MESSAGES = [{ role: "user", content: "Hello" }];
+const VECTORS = [
+  { id: "vectors", serves: "embedding", input: "5000", output: "0" },
+  { id: "ranks", serves: "rerank", input: "5000", output: "0" },
+] as const;
+
+/** A request of each kind of reply: whole, streamed, and of the doors that have no text. */
+const ASKED = {
+  whole: ["/v1/chat/completions", { model: "ok", messages: MESSAGES, max_tokens: 50 }],
+  streamed: [
+    "/v1/chat/completions",
+    { model: "stream", stream: true, messages: MESSAGES, max_tokens: 50 },
+  ],
+  embeddings: ["/v1/embeddings", { model: "vectors", input: ["Hello", "there"] }],
+  ranks: ["/v1/rerank", { model: "ranks", query: "Hello", documents: ["Hello", "there"] }],
+} as const satisfies Record<string, readonly [path: string, body: object]>;
+type Asked = keyof typeof ASKED;
+
 interface KeyedCall {
   readonly account: TestAccount;
   readonly key: string;
-  readonly stream: boolean;
+  readonly asked: Asked;
 }
 
 /** The status, error code and message of an answer; null for a call without an answer. */
@@ -36,9 +54,10 @@ type Answer = {
 /** The request whose receipt a refusal of a repeat names. */
 const RECEIPT = /\/v1\/receipts\/(req_[A-Za-z0-9]+)/;
 
-/** Each round kills a process at each point of a call with a whole reply, and of a stream. */
+/** Each round kills a process at each point of a call of each kind. */
 export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void> {
-  await using product = await startProduct({ apis: 2, models: MODELS, record: false });
+  const models = [...MODELS, ...VECTORS];
+  await using product = await startProduct({ apis: 2, models, record: false });
   const [steady, victim] = [product.api(0), product.api(1)];
   const account = await product.account({ paid: "100000", contract: "enterprise" });
   const calls: KeyedCall[] = [];
@@ -48,7 +67,8 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
     sent.push(answer);
     return answer;
   };
-  const raced = { account, key: "raced", stream: false };
+  const kinds = Object.keys(ASKED) as Asked[];
+  const raced = { account, key: "raced", asked: "whole" } as const;
   const race = Array.from({ length: RACERS }, (_, n) => ask(n % 2 === 0 ? steady : victim, raced));
   for (const answer of await Promise.all(race)) {
     must(answer?.status === 200 || answer?.status === 409, () => `raced: ${answer?.status}`);
@@ -56,8 +76,8 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
   calls.push(raced);
   for (let round = 0; round < times; round += 1) {
     for (const point of CRASH_POINTS) {
-      for (const stream of [false, true]) {
-        const call = { account, key: `${point} ${stream} ${round}`, stream };
+      for (const asked of kinds) {
+        const call = { account, key: `${point} ${asked} ${round}`, asked };
         if (victim.isRunning) await victim.kill9();
         await victim.start({ preload: PRELOAD, env: { CRASH_AT: `${point}:1` } });
         await ask(victim, call);
@@ -119,17 +139,13 @@ interface Refusal {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-async function send({ url }: Api, { account, key, stream }: KeyedCall): Promise<Answer> {
+async function send({ url }: Api, { account, key, asked }: KeyedCall): Promise<Answer> {
+  const [path, body] = ASKED[asked];
   try {
-    const response = await fetch(`${url}/v1/chat/completions`, {
+    const response = await fetch(url + path, {
       method: "POST",
       headers: { authorization: `Bearer ${account.key}`, "idempotency-key": key },
-      body: JSON.stringify({
-        model: stream ? "stream" : "ok",
-        stream,
-        messages: [{ role: "user", content: "Hello" }],
-        max_tokens: 50,
-      }),
+      body: JSON.stringify(body),
       keepalive: false,
     });
     const text = await response.text();

@@ -1,5 +1,5 @@
-// Tests replacing KEY_PEPPER on a running product: no customer's key is lost on the way, and no
-// wrong step starts a process.
+// Tests replacing KEY_PEPPER on a running product: no customer's key is lost on the way, no id of
+// an item as long as the old secret counts, and no wrong step starts a process.
 
 import { expect, test } from "bun:test";
 import { keyDigest } from "../../../src/core/access/keys.ts";
@@ -17,6 +17,27 @@ async function statusOf(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
   return (await fetch(`${product.api(0).url}/v1/me`, { headers })).status;
 }
+
+interface ResponseJson {
+  readonly output?: readonly { readonly id: string }[];
+  readonly error?: { readonly message: string };
+}
+
+/** The ids of the items of a response to this input, or the refusal. */
+async function respond(key: string, input: string | readonly object[]) {
+  const reply = await fetch(`${product.api(0).url}/v1/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "ok", input }),
+  });
+  const { output = [], error } = (await reply.json()) as ResponseJson;
+  return { ids: output.map(({ id }) => id), refusal: error?.message ?? null };
+}
+
+const referTo = (ids: readonly string[]) => [
+  ...ids.map((id) => ({ type: "item_reference", id })),
+  { role: "user", content: "And now?" },
+];
 
 async function restart(pepper: string): Promise<void> {
   for (const program of product.programs) {
@@ -38,6 +59,8 @@ async function digests(): Promise<string[]> {
 test("a pepper is replaced while every key keeps working", async () => {
   const [used, unused] = [await product.account(), await product.account()];
   expect(await statusOf(used.key)).toBe(200);
+  const { ids } = await respond(used.key, "Fare?");
+  expect(ids[0]).toContain("_sealed1-");
 
   await product.api(0).stop();
   const wrong = product.api(0).start({ env: { KEY_PEPPER: "a pepper of someone else" } });
@@ -48,6 +71,9 @@ test("a pepper is replaced while every key keeps working", async () => {
 
   await restart(`${NEW},${OLD}`);
   expect(await statusOf(used.key)).toBe(200);
+  const later = await respond(used.key, referTo(ids));
+  expect(later.refusal).toBeNull();
+  expect(later.ids[0]).toContain("_sealed1-");
   await eventually("the used key has moved", async () => {
     return (await digests()).includes(keyDigest(used.key, NEW));
   });
@@ -79,4 +105,8 @@ test("a pepper is replaced while every key keeps working", async () => {
   expect(await statusOf(used.key)).toBe(200);
   expect(await statusOf(unused.key)).toBe(200);
   expect(await statusOf(key)).toBe(200);
+  // The ids that the new secret sealed outlive the old one, and its own end with it.
+  expect((await respond(used.key, referTo(later.ids))).refusal).toBeNull();
+  const { refusal } = await respond(used.key, referTo(ids));
+  expect(refusal).toStartWith("input[0].id is not the id of an item that carries its content");
 });
