@@ -4,17 +4,17 @@
 import type { AccessDocument } from "../src/core/access/access.ts";
 import type { StandingBudget, StandingOwner } from "../src/core/access/budgets.ts";
 import { MAIL_COUNTS } from "../src/core/access/limits.ts";
-import { DAY_MS, SECOND_MS } from "../src/core/durations.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../src/core/durations.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { BudgetUse } from "./account.ts";
 import { type CountedRate, PLAN_REQUESTS, rateName } from "./account-limits.ts";
 import { keyStateKey, limitKey } from "./records/keys.ts";
 import {
+  countsAt,
   type KeyState,
   parseDayCount,
   parseKeyState,
   parseWindow,
-  WINDOW_SLOTS,
   type WindowRecord,
 } from "./records/records.ts";
 import type { ViewReply } from "./scripts/call-scripts.ts";
@@ -142,7 +142,7 @@ function minuteUse(bytes: Bytes, nowMs: number): RateUse {
   const window = bytes ? parseWindow(bytes, 4) : null;
   const used = window === null ? 0 : countAt(window, nowMs);
   if (window === null || used === 0) return { used, renewsAtMs: null };
-  return { used, renewsAtMs: (window.lastSecond + WINDOW_SLOTS) * SECOND_MS };
+  return { used, renewsAtMs: window.lastSecond * SECOND_MS + window.lastMs + MINUTE_MS };
 }
 
 function keyUse(bytes: Bytes, { nowMs, month, wallet }: ViewReply): Omit<KeyUse, "rates"> {
@@ -166,15 +166,6 @@ function dayCount(bytes: Bytes, nowMs: number): number {
   return day >= Math.floor(nowMs / DAY_MS) ? used : 0;
 }
 
-/** The count of a window at a time: the sum of the slots that are not older than the window. */
-function countAt({ lastSecond, total, counts }: WindowRecord, nowMs: number): number {
-  const second = Math.floor(nowMs / 1_000);
-  // The clock went back: the whole count is valid, as in `open_window`.
-  if (second <= lastSecond) return total;
-  if (second - lastSecond >= WINDOW_SLOTS) return 0;
-  let left = total;
-  for (let passed = lastSecond + 1; passed <= second; passed += 1) {
-    left -= counts[passed % WINDOW_SLOTS] ?? 0;
-  }
-  return left;
+function countAt(window: WindowRecord, nowMs: number): number {
+  return [...countsAt(window, nowMs).values()].reduce((sum, count) => sum + count, 0);
 }

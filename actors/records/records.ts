@@ -75,9 +75,12 @@ export interface KeyState {
 
 /** 61 counters of one second each. `total` is the sum of those inside the window. */
 export interface WindowRecord {
-  /** The newest second that counted anything, and the oldest. */
+  /** The newest second that counted anything, and the millisecond of its last request. */
   readonly lastSecond: number;
+  readonly lastMs: number;
+  /** The oldest second that counted anything, likewise. */
   readonly firstSecond: number;
+  readonly firstMs: number;
   readonly total: number;
   readonly counts: readonly number[];
 }
@@ -128,6 +131,9 @@ const ENDED_EPOCH = 0;
 const ENTRY_FIELDS = 14;
 const OPERATION_AT = 10;
 export const WINDOW_SLOTS = 61;
+const END_OF_SECOND = 999;
+const FRACTIONS = 1024;
+const SPAN_MS = 60_000;
 
 /** A record that this release cannot read. */
 export class UnknownRecord extends Error {
@@ -208,17 +214,42 @@ export function parseKeyState(bytes: Buffer): KeyState {
     previousSpent: money(next()),
     previousHeld: money(next()),
   };
-  const [lastSecond, firstSecond, total] = [next(), next(), next()];
-  const counts = countersAt(bytes, KEY_FIELDS * BYTES);
-  return { ...state, window: { lastSecond, firstSecond, total, counts } };
+  const times = windowTimes(next(), next());
+  const window = { ...times, total: next(), counts: countersAt(bytes, KEY_FIELDS * BYTES) };
+  return { ...state, window };
 }
 
 /** The record of a limit that is a window. @throws UnknownRecord */
 export function parseWindow(bytes: Buffer, slotBytes: SlotBytes = 2): WindowRecord {
   const next = reader(doubles(bytes, WINDOW_FIELDS, "window"));
-  const [lastSecond, firstSecond, total] = [next(), next(), next()];
-  const counts = countersAt(bytes, WINDOW_FIELDS * BYTES, slotBytes);
-  return { lastSecond, firstSecond, total, counts };
+  const times = windowTimes(next(), next());
+  return { ...times, total: next(), counts: countersAt(bytes, WINDOW_FIELDS * BYTES, slotBytes) };
+}
+
+/** Splits two numbers, which are a second and a time in it as window.lua has them. */
+function windowTimes(last: number, first: number) {
+  const [lastSecond, firstSecond] = [Math.floor(last), Math.floor(first)];
+  const msOf = (time: number, second: number) => END_OF_SECOND - (time - second) * FRACTIONS;
+  return {
+    lastSecond,
+    lastMs: msOf(last, lastSecond),
+    firstSecond,
+    firstMs: msOf(first, firstSecond),
+  };
+}
+
+/** The counts of a window by second, of those that still count at a time, in milliseconds. */
+export function countsAt(window: WindowRecord, nowMs: number): Map<number, number> {
+  const { firstSecond, firstMs, lastSecond, lastMs, counts } = window;
+  const now = Math.max(Math.floor(nowMs / 1_000), lastSecond);
+  const known = new Map([[lastSecond, lastMs]]).set(firstSecond, firstMs);
+  const valid = new Map<number, number>();
+  for (let second = Math.max(firstSecond, now - WINDOW_SLOTS + 1); second <= lastSecond; second++) {
+    const ms = known.get(second) ?? END_OF_SECOND;
+    const count = counts[second % WINDOW_SLOTS] ?? 0;
+    if (count > 0 && nowMs - second * 1_000 - ms < SPAN_MS) valid.set(second, count);
+  }
+  return valid;
 }
 
 /** The record of a limit of a UTC day, by the number of that day. @throws UnknownRecord */

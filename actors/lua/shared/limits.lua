@@ -15,9 +15,7 @@ local DAY_MS = 86400000
 
 local function read_window(key, kind)
   local bytes, wide = redis_call('GET', key), kind == 'tokens'
-  if not bytes then return new_window(wide) end
-  local window = { last = 0, first = 0, total = 0, bytes = '', before = 0, wide = wide }
-  return parse_window(window, bytes, 0)
+  return bytes and parse_window({ wide = wide }, bytes, 0) or new_window(wide)
 end
 
 local function write_window(key, window)
@@ -156,7 +154,7 @@ local function uncount_limits(keys, args, first_key, last_key, first_arg, admitt
       if taken > 0 then
         set_count(window, second, count_at(window, second) - taken)
         window.total = window.total - taken
-        move_first(window, window.last)
+        move_first(window, window.first)
         write_window(key, window)
       end
     end

@@ -119,8 +119,9 @@ local function key_record(epoch, k, window)
       k.previous_held, string_sub(k.bytes, SPENDING_BYTES + 1))
   end
   window = window or new_window()
+  local last, first, total = window_numbers(window)
   return pack(KEY_STATE, in_force, epoch, k.month, k.spent, k.held, k.previous_spent,
-    k.previous_held, window.last, window.first, window.total, slots_of(window))
+    k.previous_held, last, first, total, slots_of(window))
 end
 
 local function write_key(key, epoch, k, window)

@@ -82,17 +82,18 @@ function originalPath(path: string, places: ReadonlyMap<string, number>): string
 const ERRORS_MAX = 100;
 
 /**
- * Returns the first error. If one field is missing and a field next to it has the wrong kind,
- * returns the wrong kind: that is the caller's real mistake.
+ * Returns the first error. If one field is missing and a field next to it has the wrong kind or a
+ * fault with a code of its own, returns that one: it is the caller's real mistake.
  */
 function firstOf(errors: Iterable<ValueError>): ValueError {
   let first: ValueError | null = null;
   let seen = 0;
   for (const error of errors) {
     first ??= error;
-    if (first.type !== ValueErrorType.ObjectRequiredProperty) return first;
-    const isBeside = parentOf(error.path) === parentOf(first.path);
-    if (isBeside && error.value !== undefined && error.schema.const !== undefined) return error;
+    const isMissing = first.type === ValueErrorType.ObjectRequiredProperty;
+    if (!isMissing || first.schema.code !== undefined) return first;
+    const isBeside = parentOf(error.path) === parentOf(first.path) && error.value !== undefined;
+    if (isBeside && (error.schema.const ?? error.schema.code) !== undefined) return error;
     seen += 1;
     if (seen >= ERRORS_MAX) break;
   }

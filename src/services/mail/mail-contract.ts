@@ -29,10 +29,10 @@ export const MailBody = named("MailRequest", {
   bcc: notSettable,
   headers: notSettable,
   attachments: notSettable,
-  to: Type.Union(
-    [text(), Type.Array(text(), { minItems: 1, maxItems: MAIL.toItemsMax, must: TO_RULE })],
-    { must: TO_RULE, description: "One address or several; each distinct one counts" },
-  ),
+  to: Type.Union([text(), Type.Array(text(), { minItems: 1, must: TO_RULE })], {
+    must: TO_RULE,
+    description: "One address or several; each distinct one counts",
+  }),
   subject: text({
     description: `1 to ${MAIL.subjectCharactersMax} characters; line breaks are removed`,
   }),

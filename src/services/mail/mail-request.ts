@@ -21,7 +21,7 @@ import type { MailCall } from "./send-mail.ts";
  * With these characters a display name could look like an address or like several senders. `=?`
  * begins an encoded word (RFC 2047), which many readers decode in a name: it could hide the others.
  */
-const NOT_IN_NAMES = /[<>@":,;\\]|=\?/;
+const NOT_IN_NAMES = /[<>@"\\]|=\?/;
 /** The most recipients that any tier allows: further ones need not be read. */
 const RECIPIENTS_MAX = Math.max(...TIERS.map(({ mail }) => mail?.recipientsPerMessage ?? 0));
 
@@ -38,18 +38,28 @@ export function toMailCall(body: MailFields, headers: Headers, mailDomain: strin
     subject,
     text,
     html,
-    fromName: isAbsent(body.from_name) ? null : readName(body.from_name),
-    replyTo: isAbsent(body.reply_to) ? null : readReplyTo(body.reply_to, mailDomain),
+    fromName: isBlank(body.from_name) ? null : readName(body.from_name),
+    replyTo: isBlank(body.reply_to) ? null : readReplyTo(body.reply_to, mailDomain),
   };
   return { content, recipients, idempotencyKey };
 }
 
+/** Null and an empty text are as good as no field. */
+function isBlank(value: string | null | undefined): value is "" | null | undefined {
+  return isAbsent(value) || value === "";
+}
+
 function readRecipients(to: MailFields["to"], mailDomain: string): MailAddress[] {
   if (typeof to === "string") return [readRecipient(to, "to", mailDomain)];
+  if (to.length > MAIL.toItemsMax) throw tooMany(`${to.length} items`);
   const found = distinct(to.map((item, i) => readRecipient(item, `to[${i}]`, mailDomain)));
   if (found.length <= RECIPIENTS_MAX) return found;
-  const message = `to has ${found.length} recipients; no tier allows more than ${RECIPIENTS_MAX}`;
-  throw new ApiError("too_many_recipients", message);
+  throw tooMany(`${found.length} recipients`);
+}
+
+function tooMany(found: string): ApiError {
+  const rule = `no tier allows more than ${RECIPIENTS_MAX} recipients`;
+  return new ApiError("too_many_recipients", `to has ${found}; ${rule}`);
 }
 
 function readRecipient(value: string, field: string, mailDomain: string): MailAddress {
@@ -72,7 +82,7 @@ function readAddress(value: string, field: string, mailDomain: string): MailAddr
 function readName(value: string): string {
   const name = readHeaderText(value, "from_name", MAIL.fromNameCharactersMax);
   if (NOT_IN_NAMES.test(name)) {
-    throw invalid("from_name", 'must not contain =? or any of <>@":,;\\');
+    throw invalid("from_name", 'must not contain =? or any of <>@"\\');
   }
   return name;
 }
@@ -89,7 +99,7 @@ function readPart(
   field: string,
   bytesMax: number,
 ): string | null {
-  if (isAbsent(value)) return null;
+  if (isBlank(value)) return null;
   if (utf8Bytes(value) > bytesMax) throw invalid(field, `must have at most ${bytesMax} bytes`);
-  return value === "" ? null : value;
+  return value;
 }

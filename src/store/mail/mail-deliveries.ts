@@ -147,10 +147,11 @@ export class MailDeliveries {
     return row === undefined ? null : endedOf(row);
   }
 
-  /** Records that an ended message is settled, and its charge. */
+  /** Records that an ended message is settled, and its charge. Nobody needs its terms any more. */
   async markSettled(id: string, cost: NanoUsd): Promise<void> {
     await this.database.sql`
-      UPDATE mail_messages SET cost = ${cost.toString()}, settled_at = now(), claimed_until = NULL
+      UPDATE mail_messages SET cost = ${cost.toString()}, settled_at = now(), claimed_until = NULL,
+        hold = ''
       WHERE id = ${toUuid(id)} AND settled_at IS NULL`;
   }
 

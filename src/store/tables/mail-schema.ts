@@ -25,7 +25,7 @@ export const mailMessages = pgTable(
       .references(() => accounts.number),
     /** The request that sent it, which is also the id of the hold. */
     request: uuid("request").notNull(),
-    /** The terms by which any process can settle the hold, as JSON. */
+    /** The terms by which any process can settle the hold, as JSON; empty once it is settled. */
     hold: text("hold").notNull(),
     status: text("status", { enum: ["queued", "sent", "failed", "bounced"] })
       .notNull()

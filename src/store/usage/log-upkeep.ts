@@ -63,9 +63,9 @@ export class LogUpkeep {
 
   /**
    * Clears the IP hashes of all rows older than `before`, of calls and of the activity of people,
-   * and destroys the secrets of months that have no hashes left. Uses short statements, which hold
-   * no lock for long. Postgres stores up to which time this is done, so that a finished month is
-   * not read again.
+   * and the bytes of rejected entries that are written or given up; destroys the secrets of months
+   * that have no hashes left. Uses short statements, which hold no lock for long. Postgres stores
+   * up to which time this is done, so that a finished month is not read again.
    */
   async clearIpHashes(before: Date): Promise<number> {
     const { sql } = this.database;
@@ -80,7 +80,11 @@ export class LogUpkeep {
     const people = await sql`
       UPDATE activity SET ip_hash = NULL
       WHERE ip_hash IS NOT NULL AND at < ${before.toISOString()}`;
-    cleared += people.count;
+    const rejected = await sql`
+      UPDATE rejected_entries SET content = ''
+      WHERE content <> '' AND rejected_at < ${before.toISOString()}
+        AND (resolved_at IS NOT NULL OR set_aside_at IS NOT NULL)`;
+    cleared += people.count + rejected.count;
     await sql`DELETE FROM ip_hash_secrets WHERE month < ${monthText(before.getTime())}`;
     await sql`
       INSERT INTO upkeep_cursors AS c (job, done_until)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { toUuid } from "../../../src/core/ids.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { errorOf, MAIL_DOMAIN } from "../../support/api/api-world.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
@@ -52,6 +53,9 @@ test("a message that the server took is answered, charged and can be looked up",
     domains: ["x.test", "y.test"],
     svc: { request_id: expect.stringMatching(/^req_/), cost_usd: 0 },
   });
+  const stored = await world.api.parts.stores.database.sql`
+    SELECT hold FROM mail_messages WHERE id = ${toUuid(body.id)}`;
+  expect(stored.map(({ hold }) => hold)).toEqual([""]);
   const [row] = await world.api.journal(own);
   expect(row?.metadata).toMatchObject({ endpoint: "/v1/mail/send", service: "mail", model: null });
   expect(row?.end).toMatchObject({ status: 200, errorCode: null });
@@ -102,6 +106,8 @@ describe("fields", () => {
       [{ to: "PostMaster@x.test" }, "400 invalid_parameter: to "],
       [{ to: "abuse@x.test" }, "400 invalid_parameter: to "],
       [far, "400 too_many_recipients: to "],
+      [{ to: Array(5_001).fill("a@x.test") }, "400 too_many_recipients: to "],
+      [{ from: "a@x.test", subject: undefined }, "400 unsupported_field: from "],
       [{ subject: undefined }, "400 invalid_parameter: subject "],
       [{ subject: "\r\n\u2028" }, "400 invalid_parameter: subject "],
       [{ subject: "x".repeat(201) }, "400 invalid_parameter: subject "],
@@ -142,6 +148,10 @@ describe("fields", () => {
     await accepted(mailBody({ text: undefined, html: "é".repeat(131_072) }));
     await accepted(mailBody({ to: Array.from({ length: 500 }, (_, i) => `a${i}@x.test`) }));
     await accepted(mailBody({ text: null, html: "<p>x", from_name: null, reply_to: null }));
+    await accepted(mailBody({ html: "", from_name: "", reply_to: "" }));
+    await accepted(mailBody({ from_name: "Acme, Inc.: shop; news" }));
+    const raw = world.smtp.accepted.at(-1)?.raw.toString();
+    expect(raw).toContain('From: "Acme, Inc.: shop; news via ');
   });
 
   test("an Idempotency-Key is 1 to 255 printable characters", async () => {

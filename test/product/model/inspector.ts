@@ -3,7 +3,12 @@
 
 import { type AccountInspection, inspectAccount } from "../../../actors/inspection.ts";
 import type { StreamEntry } from "../../../actors/journal.ts";
-import type { KeyState, Wallet, WindowRecord } from "../../../actors/records/records.ts";
+import {
+  countsAt,
+  type KeyState,
+  type Wallet,
+  type WindowRecord,
+} from "../../../actors/records/records.ts";
 import type { RedisClient } from "../../../actors/scripts/script.ts";
 import type { JournalEntry } from "../../../src/core/journal/journal.ts";
 import { markerIn } from "../../../src/core/journal/marker.ts";
@@ -11,7 +16,7 @@ import { monthBefore } from "../../../src/core/money/months.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 import type { ModelEnds } from "./model-free.ts";
 import type { ModelEvent } from "./model-types.ts";
-import { ModelWindow, WINDOW_SECONDS } from "./model-window.ts";
+import { ModelWindow } from "./model-window.ts";
 import type { WalletModel } from "./wallet-model.ts";
 
 /** More entries than one command can write. */
@@ -193,18 +198,15 @@ function differences<Expected extends object>(
 /** Each second that still counts must have the same number in the record and in the model. */
 function windowFaults(model: ModelWindow, record: WindowRecord | null, nowMs: number): string[] {
   if (record === null) return model.countedAt(nowMs) === 0 ? [] : ["a window is gone"];
-  const { lastSecond, total, counts } = record;
+  const { total, counts } = record;
   const sum = counts.reduce((all, count) => all + count, 0);
   if (sum !== total) return [`a window has a total of ${total} and counts ${sum}`];
-  const last = Math.max(lastSecond, model.last, Math.floor(nowMs / 1000));
-  const expected = model.counts();
-  for (let second = last - WINDOW_SECONDS + 1; second <= last; second++) {
-    const isInRecord = second <= lastSecond && second > lastSecond - WINDOW_SECONDS;
-    const count = isInRecord ? (counts[second % WINDOW_SECONDS] ?? 0) : 0;
-    const due = expected.get(second) ?? 0;
-    if (count !== due) return [`the second ${second} of a window counts ${count}, not ${due}`];
-  }
-  return [];
+  const [found, expected] = [countsAt(record, nowMs), model.countsAt(nowMs)];
+  const seconds = new Set([...found.keys(), ...expected.keys()]);
+  return [...seconds].flatMap((second) => {
+    const [count, due] = [found.get(second) ?? 0, expected.get(second) ?? 0];
+    return count === due ? [] : [`the second ${second} of a window counts ${count}, not ${due}`];
+  });
 }
 
 function eventFaults(entry: JournalEntry, { type, request, row, ...money }: ModelEvent): string[] {

@@ -1,64 +1,89 @@
 // The expected request window. The model keeps every counted second, without sums that could be
 // wrong.
 
-/** A request counts until the second in which it arrived is this many seconds ago. */
+/** A second that was last moved to is this many seconds ago when nothing of it can count. */
 export const WINDOW_SECONDS = 61;
+const SPAN_MS = 60_000;
+const END_OF_SECOND = 999;
 
-/** Counts in whole seconds; a request stops counting after 61 of them. */
+interface Slot {
+  readonly second: number;
+  readonly count: number;
+  /** The millisecond of the last request in it; the end of the second if that is not known. */
+  readonly ms: number;
+}
+
+/**
+ * Counts in whole seconds; the requests of a second stop counting when the last of them is 60 s
+ * old. That time is forgotten of a second that is neither the oldest nor the newest one.
+ */
 export class ModelWindow {
-  counted: number[] = [];
+  slots: readonly Slot[] = [];
   last = 0;
   /** Admitted requests by a time that never goes back, to check every span of 60 s. */
   passed: number[] = [];
 
   /** The requests that count at `nowMs`. After a long jump back all of them count as of now. */
   total(nowMs: number): number {
-    if (secondOf(nowMs) < this.last - WINDOW_SECONDS) {
-      this.counted = this.#since(this.last).map(() => secondOf(nowMs));
-      this.last = secondOf(nowMs);
+    const second = secondOf(nowMs);
+    if (second < this.last - WINDOW_SECONDS) {
+      const count = sumOf(this.slots);
+      this.slots = count === 0 ? [] : [{ second, count, ms: END_OF_SECOND }];
+      this.last = second;
       this.passed = this.passed.map(() => nowMs);
     }
-    return this.#since(Math.max(secondOf(nowMs), this.last)).length;
+    return this.countedAt(nowMs);
   }
 
   count(nowMs: number): void {
-    const second = Math.max(secondOf(nowMs), this.last);
-    this.counted = [...this.#since(second), second];
-    this.last = second;
+    this.moveTo(nowMs);
+    const second = this.last;
+    const ms = secondOf(nowMs) < second ? END_OF_SECOND : nowMs % 1000;
+    const same = this.slots.find((slot) => slot.second === second);
+    const others = this.slots.filter((slot) => slot !== same);
+    this.slots = [...others, { second, count: (same?.count ?? 0) + 1, ms }];
     this.passed.push(Math.max(nowMs, this.passed.at(-1) ?? 0));
   }
 
   /** Moves the window to a time, and drops slots that no longer count. */
   moveTo(nowMs: number): void {
     const total = this.total(nowMs);
-    this.last = Math.max(secondOf(nowMs), this.last);
-    this.counted = this.#since(this.last);
-    if (this.counted.length !== total) throw new Error("A window changed by being moved");
+    this.slots = this.#valid(nowMs);
+    if (secondOf(nowMs) > this.last) {
+      this.slots = this.slots.map((slot, place) =>
+        place === 0 ? slot : { ...slot, ms: END_OF_SECOND },
+      );
+      this.last = secondOf(nowMs);
+    }
+    if (sumOf(this.slots) !== total) throw new Error("A window changed by being moved");
   }
 
   /** The number of requests that count at `nowMs`, without moving the window. */
   countedAt(nowMs: number): number {
-    return this.#since(Math.max(secondOf(nowMs), this.last)).length;
+    return sumOf(this.#valid(nowMs));
   }
 
-  /** The count of each second that still counts at `last`, as a record in Redis has it. */
-  counts(): Map<number, number> {
-    const counts = new Map<number, number>();
-    for (const second of this.#since(this.last)) {
-      counts.set(second, (counts.get(second) ?? 0) + 1);
-    }
-    return counts;
+  /** The count of each second that counts at `nowMs`. */
+  countsAt(nowMs: number): Map<number, number> {
+    return new Map(this.#valid(nowMs).map(({ second, count }) => [second, count]));
   }
 
   /** The most requests in any 60 s. */
   get busiest(): number {
     const end = this.passed.at(-1) ?? 0;
-    return this.passed.filter((time) => time > end - 60_000).length;
+    return this.passed.filter((time) => time > end - SPAN_MS).length;
   }
 
-  #since(second: number): number[] {
-    return this.counted.filter((counted) => counted > second - WINDOW_SECONDS);
+  #valid(nowMs: number): readonly Slot[] {
+    const now = Math.max(secondOf(nowMs), this.last);
+    return this.slots.filter(
+      ({ second, ms }) => second > now - WINDOW_SECONDS && nowMs - second * 1000 - ms < SPAN_MS,
+    );
   }
+}
+
+function sumOf(slots: readonly Slot[]): number {
+  return slots.reduce((sum, { count }) => sum + count, 0);
 }
 
 function secondOf(ms: number): number {

@@ -378,8 +378,18 @@ const WINDOWS: readonly ModelMutant[] = [
     bad: "elseif second - last >= 30 then",
   },
   {
+    breaks: "a slot counts until its last request is 60 s old",
+    good: "if window.first == last then window.first_ms = window.last_ms end",
+    bad: "",
+  },
+  {
+    breaks: "a slot whose last request is 60 s old counts no more",
+    good: "if now - first * 1000 - ms_of(window, first) >= SPAN_MS then",
+    bad: "if now - first * 1000 >= SPAN_MS then",
+  },
+  {
     breaks: "a slot that is passed is cleared",
-    good: "        set_count(window, passed, 0)\n",
+    good: "    for passed = last + 1, second do empty_slot(window, passed) end\n",
     bad: "",
   },
   {

@@ -304,7 +304,7 @@ export class WalletModel {
   forgetWindows(nowMs: number): void {
     for (const [key, window] of this.windows.entries()) {
       window.moveTo(nowMs);
-      if (window.counted.length === 0) this.windows[key] = new ModelWindow();
+      if (window.slots.length === 0) this.windows[key] = new ModelWindow();
     }
   }
 

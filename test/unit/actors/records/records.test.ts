@@ -160,6 +160,7 @@ test("spending of a key, and each second of its window, is read as it was writte
       const fields = [...Object.keys(values).map((field) => names[field] ?? ""), "epoch"];
       const lua = `${named([...fields, "last", "first", "total"])}
         local window = { last = r.last, first = r.first, total = r.total }
+        window.last_ms, window.first_ms = r.last % 1000, r.first % 1000
         window.bytes, window.before = ARGV[2], 0
         for second, count in ipairs({ struct.unpack('<' .. string.rep('H', 61), ARGV[2]) }) do
           if second <= 61 then set_count(window, second - 1, count) end
@@ -175,7 +176,14 @@ test("spending of a key, and each second of its window, is read as it was writte
         epoch,
         month: values.month,
         ...amounts,
-        window: { lastSecond: last, firstSecond: first, total, counts },
+        window: {
+          lastSecond: last,
+          lastMs: last % 1000,
+          firstSecond: first,
+          firstMs: first % 1000,
+          total,
+          counts,
+        },
       });
     }),
     { numRuns: 60 },

@@ -89,6 +89,7 @@ describe("the refusal of a value names its field and the rule", () => {
     [{ name: "a", stop: ["b", 1] }, "stop[1] must be a string"],
     [{ name: "a", old: "x" }, "old is not offered here"],
     [{ name: "a", from: null }, "from cannot be set"],
+    [{ from: null }, "from cannot be set"],
   ];
   for (const [value, message] of cases) {
     test(`${JSON.stringify(value)}: ${message}`, () => {
