@@ -5,6 +5,7 @@ import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";
 import { brandLink, siteFooter } from "../core/brand/page-parts.ts";
 import { LANGUAGE_FIELD, LANGUAGES, type Language } from "../core/languages.ts";
+import { localDecimal } from "../core/money/local-usd.ts";
 import { Html, html, jsonHtml } from "../core/text/html.ts";
 import {
   type SoldModel,
@@ -37,7 +38,8 @@ export interface FrontPage {
 
 /** More would take the page above its 60 KB; the list at /v1/models has all models. */
 const ROWS_LENGTH_MAX = 24_000;
-const CLEAR_DECIMALS = 4;
+/** An amount with more than four decimals: up to the fourth, the others, and what follows. */
+const FINE = /^(.*[.,]\d{4})(\d+)(\D*)$/;
 const SHEET = new URL("./front-page.css", import.meta.url);
 
 /** Writes the page for a catalogue. */
@@ -217,11 +219,11 @@ function modelsSection(models: readonly SoldModel[], { language }: FrontPageTerm
     return length <= ROWS_LENGTH_MAX;
   });
   const rest = models.length - shown.length;
-  const more = html`<p class="note">${texts.more(rest)}
-<a href="/v1/models">${texts.allModels}</a>.</p>`;
+  const more = html`<p class="note">${texts.more(rest)}${texts.gap}<a
+href="/v1/models">${texts.allModels}</a>${texts.stop}</p>`;
   return html`<section class="wide" aria-labelledby="prices"><h2 id="prices">${texts.models}</h2>
-<p class="note">${texts.modelsNote}
-<a href="/v1/models">/v1/models</a>.</p>
+<p class="note">${texts.modelsNote}${texts.gap}<a
+href="/v1/models">/v1/models</a>${texts.stop}</p>
 <div class="scroll panel" tabindex="0" role="region" aria-label="${texts.priceList}">
 <table class="models"><thead><tr><th scope="col">${columns.model}</th>
 <th scope="col" class="amount">${columns.input}</th>
@@ -267,11 +269,8 @@ function firstCall(
 
 /** An amount with all its digits; those beyond four decimals are smaller. */
 function usdHtml(decimal: string, language: Language): Html {
-  const [whole = "0", fraction = ""] = decimal.split(".");
-  const digits = fraction.padEnd(2, "0");
-  const [before, mark, after] = language === "de" ? ["", ",", "\u00a0$"] : ["$", ".", ""];
-  const clear = `${before}${whole}${mark}${digits.slice(0, CLEAR_DECIMALS)}`;
-  const rest = digits.slice(CLEAR_DECIMALS);
-  const faint = rest === "" ? null : html`<span class="faint">${rest}</span>`;
-  return html`${clear}${faint}${after}`;
+  const written = localDecimal(language, decimal);
+  const [, clear = "", rest, after = ""] = FINE.exec(written) ?? [];
+  if (rest === undefined) return html`${written}`;
+  return html`${clear}<span class="faint">${rest}</span>${after}`;
 }

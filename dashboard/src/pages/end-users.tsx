@@ -141,8 +141,9 @@ function Find({ limits, account }: EndUsersProps) {
   return (
     <>
       <Form submit={() => id !== "" && void find.start()}>
-        <div className="row">
+        <div className="row filters">
           <TextInput
+            w={260}
             aria-label={words.find}
             placeholder={words.find}
             value={id}

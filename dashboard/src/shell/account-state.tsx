@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { overviewQuery } from "../api/queries.ts";
 import { isZero } from "../money.ts";
+import { nameOf } from "../name-of.ts";
 import { Money } from "../parts/money.tsx";
 import { Notice } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
@@ -27,9 +28,6 @@ export function AccountState({ account }: { readonly account: string }) {
     );
   }
   if (state === "active") return null;
-  return (
-    <Notice tone="owed">
-      {t.work.state[state]} {reason}
-    </Notice>
-  );
+  const reasons = reason === null ? [] : [nameOf(t.work.state.reasons, reason)];
+  return <Notice tone="owed">{t.sentences([t.work.state[state], ...reasons])}</Notice>;
 }

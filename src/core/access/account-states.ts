@@ -14,6 +14,7 @@ const STATE_REASONS = {
   dispute: "dispute",
   negativeBalance: "negative_balance",
 } as const;
+export type StateReason = (typeof STATE_REASONS)[keyof typeof STATE_REASONS];
 
 /** A state with its reason, as it is stored. */
 export interface StoredState {

@@ -1,6 +1,6 @@
 // The texts of the service's own mails, in Simplified Chinese.
 
-import { toDollars } from "../money/money.ts";
+import { localUsd } from "../money/local-usd.ts";
 import { CHINESE_FAILURES } from "../money/payment-failures.ts";
 import type { MailTexts } from "./english.ts";
 
@@ -12,7 +12,7 @@ const TIME = new Intl.DateTimeFormat("zh-CN", { ...UTC, dateStyle: "long", timeS
 
 export const chineseMails: MailTexts = {
   gap: "",
-  usd: toDollars,
+  usd: (amount) => localUsd("zh-Hans", amount),
   time: (time) => `${TIME.format(time)} UTC`,
   day: (time) => DAY.format(time),
   reader: {

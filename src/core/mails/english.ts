@@ -1,6 +1,7 @@
 // The texts of the service's own mails, in English. The other languages have the same form.
 
-import { toDollars } from "../money/money.ts";
+import { localUsd } from "../money/local-usd.ts";
+import type { NanoUsd } from "../money/money.ts";
 import { ENGLISH_FAILURES } from "../money/payment-failures.ts";
 import { ENGLISH_READER, mailTime } from "../service-mail.ts";
 
@@ -10,7 +11,7 @@ const FREE_PLAN = "Then the plan ends, and your account is on the Free plan.";
 export const englishMails = {
   /** The text between two sentences. */
   gap: " ",
-  usd: toDollars,
+  usd: (amount: NanoUsd) => localUsd("en", amount),
   time: mailTime,
   day: (time: Date) => time.toISOString().slice(0, 10),
   reader: ENGLISH_READER,

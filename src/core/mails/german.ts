@@ -1,6 +1,6 @@
 // The texts of the service's own mails, in German.
 
-import { type NanoUsd, toDollars } from "../money/money.ts";
+import { localUsd } from "../money/local-usd.ts";
 import { GERMAN_FAILURES } from "../money/payment-failures.ts";
 import type { MailTexts } from "./english.ts";
 
@@ -11,14 +11,9 @@ const UTC = { timeZone: "UTC" } as const;
 const DAY = new Intl.DateTimeFormat("de-DE", { ...UTC, dateStyle: "medium" });
 const TIME = new Intl.DateTimeFormat("de-DE", { ...UTC, dateStyle: "medium", timeStyle: "short" });
 
-/** The digits of the amount, with a comma before the cents. */
-function usd(amount: NanoUsd): string {
-  return `${toDollars(amount).replace("$", "").replace(".", ",")}\u00a0$`;
-}
-
 export const germanMails: MailTexts = {
   gap: " ",
-  usd,
+  usd: (amount) => localUsd("de", amount),
   time: (time) => `${TIME.format(time)} UTC`,
   day: (time) => DAY.format(time),
   reader: {

@@ -51,6 +51,8 @@ export const chineseSite: SiteTexts = {
   priceList: "价格表",
   columns: { model: "模型", input: "输入", cached: "缓存输入", output: "输出" },
   none: "无",
+  gap: "",
+  stop: "。",
   more: (count) => `另有 ${count} 个：`,
   allModels: "全部模型",
   firstCall: "首次调用",

@@ -50,6 +50,9 @@ export const englishSite = {
   priceList: "Price list",
   columns: { model: "Model", input: "Input", cached: "Cached input", output: "Output" },
   none: "none",
+  /** What stands before a link, and after the sentence that it ends. */
+  gap: " ",
+  stop: ".",
   more: (count: number) => `And ${count} more:`,
   allModels: "all models",
   firstCall: "The first call",

@@ -68,6 +68,8 @@ export const germanSite: SiteTexts = {
     output: "Ausgabe",
   },
   none: "keiner",
+  gap: " ",
+  stop: ".",
   more: (count) => `Und ${count} ${count === 1 ? "weiteres" : "weitere"}:`,
   allModels: "alle Modelle",
   firstCall: "Der erste Aufruf",

@@ -30,7 +30,7 @@ describe.skipIf(!canRun)("a visitor", () => {
     await using visitor = await stage.visitor();
     await visitor.page.goto(running.url);
     await visitor.sees("Models and prices");
-    await visitor.sees("$1000.00");
+    await visitor.sees("$1,000.00");
     await visitor.inspect("front-page");
     await visitor.page.getByRole("link", { name: "Sign up" }).click();
     await visitor.page.waitForURL(/\/dashboard\/sign-up$/);
@@ -68,7 +68,7 @@ describe.skipIf(!canRun)("a visitor", () => {
     });
     await eventually("the page has the new price", async () => {
       await page.reload();
-      return (await page.getByText("$1234.5678").count()) > 0;
+      return (await page.getByText("$1,234.5678").count()) > 0;
     });
     expect(await page.title()).toStartWith("Acme");
     const width = await page.evaluate("document.querySelector('header img').naturalWidth");

@@ -16,8 +16,8 @@ const inEnglish = new Map(textsIn(englishMails));
 const AT = new Date("2026-11-21T14:30:00Z");
 
 describe.each([
-  ["de", germanMails, "1234,000000001\u00a0$", "21.11.2026, 14:30 UTC"],
-  ["zh-Hans", chineseMails, "$1234.000000001", "2026年11月21日 14:30 UTC"],
+  ["de", germanMails, "1.234,000000001\u00a0$", "21.11.2026, 14:30 UTC"],
+  ["zh-Hans", chineseMails, "$1,234.000000001", "2026年11月21日 14:30 UTC"],
 ] as const)("a mail in %s", (language, texts, amount, time) => {
   test("has every text, and none in English", () => {
     const same = [...textsIn(texts)].filter(([path, text]) => inEnglish.get(path) === text);

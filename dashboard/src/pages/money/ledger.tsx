@@ -16,6 +16,7 @@ import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
 
 const KINDS = ["operations", "all"] as const;
+const VOUCHER = /^voucher (.+)$/;
 
 export function Ledger({ account }: { readonly account: string }) {
   const [kind, setKind] = useState<(typeof KINDS)[number]>("operations");
@@ -82,6 +83,12 @@ interface AboutProps {
   readonly account: string;
 }
 
+/** The reason of a booking: one that the service gives, in the language; an operator's as it is. */
+function reasonText(reason: string): string {
+  const [, batch] = VOUCHER.exec(reason) ?? [];
+  return batch === undefined ? nameOf(t.billing.reasons, reason) : t.billing.voucher.reason(batch);
+}
+
 function About({ entry, account }: AboutProps) {
   if (entry.request_id !== null) {
     return (
@@ -97,7 +104,7 @@ function About({ entry, account }: AboutProps) {
   }
   return (
     <span className="small">
-      {entry.reason}
+      {entry.reason !== null && reasonText(entry.reason)}
       {entry.payment_id !== null && <div className="mono tiny dim">{entry.payment_id}</div>}
     </span>
   );

@@ -87,7 +87,7 @@ function Terms({ plan, offer }: Pick<PlanOrderProps, "plan" | "offer">) {
   const sentences = [nowText()];
   if (price !== null) sentences.push(words.monthly(moneyText(price)));
   if (plan.adds_tax) sentences.push(words.plusTax);
-  return <p className="small">{sentences.join(t.gap)}</p>;
+  return <p className="small">{t.sentences(sentences)}</p>;
 
   function nowText(): string {
     if (now !== null && !isZero(now)) return words.charged(moneyText(now));

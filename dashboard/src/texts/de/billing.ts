@@ -123,7 +123,9 @@ export const billingTexts: Texts["billing"] = {
     none: "Zu dieser Zahlung gibt es keine Rechnung.",
     kinds: { invoice: "Rechnung", credit_note: "Gutschrift" },
   },
+  reasons: { provider: "vom Zahlungsanbieter" },
   voucher: {
+    reason: (batch) => `Gutschein ${batch}`,
     title: "Gutschein einlösen",
     about:
       "Der Gutschein erhöht das Guthaben dieses Kontos oder gibt ihm Freiguthaben für Modelle " +

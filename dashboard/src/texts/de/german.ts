@@ -46,7 +46,7 @@ export const texts: Texts = {
     surfaces: { gateway: "Gateway", application: "Application API" },
     roles: ROLES,
   },
-  gap: " ",
+  sentences: (sentences) => sentences.join(" "),
   pair: (name, value) => `${name}: ${value}`,
   signed: {
     receipt: "Signierter Beleg",

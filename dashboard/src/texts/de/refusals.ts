@@ -93,9 +93,9 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     rate_limit_exceeded: `Zu viele Anfragen oder Tokens je Minute oder Tag. ${RETRY}`,
     body_too_large: "Die Anfrage ist größer, als der Endpunkt erlaubt.",
     invalid_json: "Die Anfrage ist kein gültiges JSON, zu tief verschachtelt oder unvollständig.",
-    messages_required: "`messages` fehlt oder ist leer.",
+    messages_required: "„messages“ fehlt oder ist leer.",
     batch_too_large: "Der Stapel hat mehr Suchanfragen, als die Stufe erlaubt.",
-    invalid_action: "`action` fehlt oder ist unbekannt.",
+    invalid_action: "„action“ fehlt oder ist unbekannt.",
     unsupported_field: "Die Anfrage enthält ein Feld, das nicht gesetzt werden kann.",
     invalid_parameter: "Ein Feld verletzt seine Regel.",
     too_many_recipients: "Mehr Empfänger, als die Stufe für eine E-Mail erlaubt.",
@@ -176,7 +176,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     second_factor_required: "Melden Sie sich mit Ihrem zweiten Faktor an, um das zu ändern.",
     operator_link_required:
       "Betreiber richten ihren zweiten Faktor ein, nachdem sie sich mit einem Link von " +
-      "`farebox person link` angemeldet haben.",
+      "„farebox person link“ angemeldet haben.",
     sso_not_configured: "Diese Installation hat kein Single Sign-on.",
     sso_unavailable: `Der Single-Sign-on-Anbieter antwortet nicht richtig. ${RETRY}`,
     sso_not_valid: "Diese Anmeldung ist abgelaufen oder begann in einem anderen Browser.",

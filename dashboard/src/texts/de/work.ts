@@ -69,6 +69,13 @@ export const workTexts: Texts["work"] = {
       "bezahlt ist.",
     clear: "Offenen Betrag bezahlen",
     suspended: "Dieses Konto ist gesperrt: Aufrufe werden abgelehnt, Schlüssel bleiben erhalten.",
+    reasons: {
+      operator: "Den Grund kennt der Betreiber.",
+      dispute:
+        "Eine Zahlung ist bei der Bank angefochten. Sobald das entschieden ist, ist das Konto " +
+        "wieder frei.",
+      negative_balance: "Der Betreiber prüft das Guthaben.",
+    },
     closed:
       "Dieses Konto ist geschlossen. Seine Schlüssel sind widerrufen; seine Aufzeichnungen " +
       "bleiben " +
@@ -316,8 +323,8 @@ export const workTexts: Texts["work"] = {
   endUsers: {
     title: "Budgets der Endnutzer",
     about:
-      "Aufrufe nennen den Endnutzer Ihrer Anwendung, für den sie sind: in `safety_identifier`, " +
-      "`user`, `metadata.user_id` oder im Header x-svc-end-user. Gespeichert wird nur ein Hash " +
+      "Aufrufe nennen den Endnutzer Ihrer Anwendung, für den sie sind: in safety_identifier, " +
+      "user, metadata.user_id oder im Header x-svc-end-user. Gespeichert wird nur ein Hash " +
       "mit Schlüssel.",
     none: "Endnutzer haben keine Budgets.",
     named: (count: number) =>

@@ -106,7 +106,10 @@ export const billingTexts = {
     none: "This payment has no invoice.",
     kinds: { invoice: "Invoice", credit_note: "Credit note" },
   },
+  /** The reasons in the ledger that the service gives. */
+  reasons: { provider: "by the payment provider" },
   voucher: {
+    reason: (batch: string) => `voucher ${batch}`,
     title: "Redeem a voucher",
     about:
       "The voucher adds to the balance of this account, or gives it free credit for models or a " +

@@ -55,8 +55,8 @@ export const texts = {
     surfaces: { gateway: "Gateway", application: "Application API" },
     roles: { owner: "owner", admin: "admin", billing: "billing", viewer: "viewer" },
   },
-  /** What stands between two sentences. */
-  gap: " ",
+  /** Sentences that follow each other. */
+  sentences: (sentences: readonly string[]) => sentences.join(" "),
   /** A name and its value. */
   pair: (name: string, value: string) => `${name}: ${value}`,
   signed: {

@@ -1,5 +1,6 @@
 // Texts of the overview, keys, models and limits.
 
+import type { StateReason } from "../../../../src/core/access/account-states.ts";
 import { unlockWords } from "../../../../src/core/access/tier-words.ts";
 import {
   CONDITION_WORDS,
@@ -73,6 +74,12 @@ export const workTexts = {
     owed: "is owed because a payment was taken back. Calls are refused until it is paid.",
     clear: "Pay what is owed",
     suspended: "This account is suspended: calls are refused, keys are kept.",
+    reasons: {
+      operator: "Its operator knows why.",
+      dispute:
+        "A payment is disputed at its bank. The account is active again once that is decided.",
+      negative_balance: "Its operator is looking into its balance.",
+    } satisfies Record<StateReason, string>,
     closed: "This account is closed. Its keys are revoked; its records stay readable.",
   },
   steps: {
@@ -276,8 +283,8 @@ export const workTexts = {
   endUsers: {
     title: "Budgets of end users",
     about:
-      "Calls name the end user of your application that they are for: by `safety_identifier`, " +
-      "`user`, `metadata.user_id`, or the header x-svc-end-user. Only a keyed hash of it is kept.",
+      "Calls name the end user of your application that they are for: by safety_identifier, " +
+      "user, metadata.user_id, or the header x-svc-end-user. Only a keyed hash of it is kept.",
     none: "End users have no budgets.",
     named: (count: number) =>
       count === 1

@@ -102,7 +102,9 @@ export const billingTexts: Texts["billing"] = {
     none: "这笔付款没有发票。",
     kinds: { invoice: "发票", credit_note: "贷项通知单" },
   },
+  reasons: { provider: "由支付渠道发起" },
   voucher: {
+    reason: (batch) => `代金券 ${batch}`,
     title: "兑换代金券",
     about: "代金券会增加此账户的余额，或提供有期限的模型赠送额度或套餐。",
     code: "代金券代码",

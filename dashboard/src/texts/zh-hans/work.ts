@@ -60,6 +60,11 @@ export const workTexts: Texts["work"] = {
     owed: "欠款：一笔付款被撤回。付清前，调用会被拒绝。",
     clear: "偿还欠款",
     suspended: "此账户已暂停：调用会被拒绝，密钥予以保留。",
+    reasons: {
+      operator: "原因请咨询运营方。",
+      dispute: "一笔付款在银行存在争议，争议解决后账户将恢复。",
+      negative_balance: "运营方正在核查余额。",
+    },
     closed: "此账户已关闭，密钥已吊销，记录仍可查看。",
   },
   steps: {
@@ -288,7 +293,7 @@ export const workTexts: Texts["work"] = {
   endUsers: {
     title: "最终用户预算",
     about:
-      "调用会指明您应用的最终用户：通过 `safety_identifier`、`user`、`metadata.user_id` 或请求头 " +
+      "调用会指明您应用的最终用户：通过 safety_identifier、user、metadata.user_id 或请求头 " +
       "x-svc-end-user。系统只保存其带密钥的哈希值。",
     none: "最终用户没有预算。",
     named: (count: number) => `${count} 个最终用户有单独的预算。`,

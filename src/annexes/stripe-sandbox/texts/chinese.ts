@@ -1,13 +1,13 @@
 // The texts of the sandbox's pages in Simplified Chinese.
 
-import { toDollars } from "../../../core/money/money.ts";
+import { localUsd } from "../../../core/money/local-usd.ts";
 import { CHINESE_CONSENTS } from "../../../core/money/translated-consents.ts";
 import type { SandboxTexts } from "./english.ts";
 
 export const chineseSandbox: SandboxTexts = {
   notice: "这是 Farebox 的支付沙盒，并非 Stripe，不会产生真实扣款。",
   language: "语言",
-  usd: toDollars,
+  usd: (amount) => localUsd("zh-Hans", amount),
   pay: (amount) => `支付 ${amount}`,
   testCard: "测试卡",
   cards: {

@@ -1,13 +1,14 @@
 // The texts of the sandbox's pages in English. The other languages have the same form.
 
 import { ENGLISH_CONSENTS } from "../../../core/money/consent.ts";
-import { toDollars } from "../../../core/money/money.ts";
+import { localUsd } from "../../../core/money/local-usd.ts";
+import type { NanoUsd } from "../../../core/money/money.ts";
 import { CREDIT_LINE, FEE_LINE } from "../../../core/money/payment-lines.ts";
 
 export const englishSandbox = {
   notice: "This is the sandbox of Farebox. It is not Stripe, and no real money moves.",
   language: "Language",
-  usd: toDollars,
+  usd: (amount: NanoUsd) => localUsd("en", amount),
   pay: (amount: string) => `Pay ${amount}`,
   testCard: "Test card",
   cards: {

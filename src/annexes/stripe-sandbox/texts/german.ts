@@ -1,13 +1,13 @@
 // The texts of the sandbox's pages in German.
 
-import { toDollars } from "../../../core/money/money.ts";
+import { localUsd } from "../../../core/money/local-usd.ts";
 import { GERMAN_CONSENTS } from "../../../core/money/translated-consents.ts";
 import type { SandboxTexts } from "./english.ts";
 
 export const germanSandbox: SandboxTexts = {
   notice: "Dies ist die Sandbox von Farebox. Sie ist nicht Stripe, und es fließt kein echtes Geld.",
   language: "Sprache",
-  usd: (amount) => `${toDollars(amount).replace("$", "").replace(".", ",")}\u00a0$`,
+  usd: (amount) => localUsd("de", amount),
   pay: (amount) => `${amount} bezahlen`,
   testCard: "Testkarte",
   cards: {
