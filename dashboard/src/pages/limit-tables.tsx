@@ -26,7 +26,7 @@ export function KeyWindows({ limits: { requests } }: TableProps) {
           <div key={key.id}>
             <Meter used={key.used} most={key.per_minute} label={key.name} shown />
             {RATES.map((rate) => (
-              <Rate key={rate} use={key[rate]} label={`${key.name}: ${words.rates[rate]}`} />
+              <Rate key={rate} use={key[rate]} label={t.pair(key.name, words.rates[rate])} />
             ))}
             {key.monthly_limit_usd !== null && (
               <p className="tiny dim">

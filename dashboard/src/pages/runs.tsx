@@ -1,6 +1,7 @@
 // The runs of an account: the spending of each, its sums by model and step, and its changes.
 
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { RunReply, RunsReply } from "../../../src/console/run-lists.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
@@ -137,6 +138,11 @@ function RunSums({ account, id }: { readonly account: string; readonly id: strin
           <hr className="tear" />
           <Sums title={t.pair(id, t.usage.filters.model)} sums={modelSums(run)} />
           <Sums title={t.pair(id, t.usage.ticket.step)} sums={stepSums(run)} />
+          <p className="small">
+            <Link to="/$account/requests" params={{ account }} search={{ run: id }}>
+              {t.work.runs.requests}
+            </Link>
+          </p>
         </>
       )}
     </Loaded>

@@ -58,8 +58,8 @@ export function RequestTable({ requests, open, opened, short = false }: RequestT
 function NamedBy({ request: { run, end_user: endUser } }: { readonly request: RequestRow }) {
   const { filters } = t.usage;
   const names = [
-    ...(run === null ? [] : [`${filters.run}: ${run}`]),
-    ...(endUser === null ? [] : [`${filters.endUser}: ${endUser}`]),
+    ...(run === null ? [] : [t.pair(filters.run, run)]),
+    ...(endUser === null ? [] : [t.pair(filters.endUser, endUser)]),
   ];
   if (names.length === 0) return null;
   return <div className="tiny dim">{names.join(" · ")}</div>;

@@ -63,6 +63,11 @@ describe.skipIf(!canRun)("the runs of an account", () => {
     await row.getByRole("button", { name: /^Details/ }).click();
     await ada.sees(/nightly-7: /);
     await ada.inspect("runs-details");
+    await ada.page.getByRole("link", { name: "Its requests" }).click();
+    await ada.page
+      .getByRole("row", { name: /Run: nightly-7/ })
+      .first()
+      .waitFor();
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 });

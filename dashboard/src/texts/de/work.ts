@@ -409,6 +409,7 @@ export const workTexts: Texts["work"] = {
       "abgelehnter Aufruf kann erneut gesendet werden.",
     amount: "USD für den Lauf",
     details: "Einzelheiten",
+    requests: "Seine Anfragen",
     pause: "Anhalten",
     resume: "Fortsetzen",
     raise: "Erhöhen",

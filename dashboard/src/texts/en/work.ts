@@ -360,6 +360,7 @@ export const workTexts = {
       "can be sent again.",
     amount: "USD for the run",
     details: "Details",
+    requests: "Its requests",
     pause: "Pause",
     resume: "Resume",
     raise: "Raise",

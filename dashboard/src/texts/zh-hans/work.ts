@@ -363,6 +363,7 @@ export const workTexts: Texts["work"] = {
     raiseAbout: "其全部调用的总费用上限，包括已产生的费用。被拒绝的调用可以重发。",
     amount: "任务金额（USD）",
     details: "详情",
+    requests: "查看其请求",
     pause: "暂停",
     resume: "恢复",
     raise: "提高",
