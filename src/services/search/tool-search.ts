@@ -13,6 +13,7 @@ import type {
   ToolSearchRules,
 } from "../../calls/tool-search.ts";
 import { SEARCH } from "../../core/access/limits.ts";
+import { throwIfCancelled } from "../../core/cancellation.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
 import { charge, type NanoUsd, type PicoUsd, ZERO } from "../../core/money/money.ts";
 import { priceVersionOfUnit } from "../../core/money/price-version.ts";
@@ -96,6 +97,8 @@ class HeldSearches implements OpenToolSearch {
 
   async find(words: string): Promise<readonly FoundPage[]> {
     const { deps, call, hold, search, asked } = this.#parts;
+    // The key was revoked, or Redis lost the hold.
+    throwIfCancelled(hold.signal);
     const query = words.slice(0, SEARCH.queryCharactersMax);
     const options = { account: call.identity.accountId, signal: call.signal };
     const reply = await waitForProvider(deps, call, () =>
@@ -105,6 +108,7 @@ class HeldSearches implements OpenToolSearch {
     this.#replies.push(reply);
     // If this process dies, the sweep charges the searches until now.
     hold.checkpoint(this.#cost);
+    hold.saveCost();
     return reply.results.map(({ title, url, snippet, date }) => ({ title, url, snippet, date }));
   }
 

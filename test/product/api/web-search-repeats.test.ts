@@ -2,7 +2,7 @@
 // idempotency key is charged once, and its caller can get the answer.
 
 import { describe, expect, test } from "bun:test";
-import { limitKey } from "../../../actors/records/keys.ts";
+import { limitKey, markerKey } from "../../../actors/records/keys.ts";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { errorOf, until } from "../../support/api/api-world.ts";
@@ -108,6 +108,31 @@ describe("a repeat", () => {
     expect(code).toBe("idempotency_already_charged");
     for (const { request_id } of response.svc.calls ?? []) expect(message).toContain(request_id);
   });
+});
+
+test("a key stays in progress for as long as the last round of its response may take", async () => {
+  for (const { stream, minutes } of [
+    { stream: true, minutes: 15 },
+    { stream: false, minutes: 30 },
+  ]) {
+    const account = await payer();
+    const gate = closedGate();
+    searchLater(world, gate);
+    server.queue(inForm(CHAT, searching("fares")), inForm(CHAT, saying("Four.")));
+    const asking = world.post(account, bodyOf({ stream }), { headers });
+    await until(() => gate.arrivals > 0, "the first round was charged");
+    const { redis } = api.parts.stores;
+    const keys = await redis.keys(markerKey(account.row.bucket, "*"));
+    const records = await Promise.all(keys.map((key) => redis.getBuffer(key)));
+    const [entry] = await api.journal(account);
+    const record = records.find((one) => one?.includes(String(entry?.request)));
+    // The state is the third number: the end of the response (markers.lua).
+    const leftMs = (record?.readDoubleLE(16) ?? 0) - Date.now();
+    expect(leftMs).toBeGreaterThan(minutes * 60_000);
+    expect(leftMs).toBeLessThan((minutes + 6) * 60_000);
+    gate.open();
+    await readResponse(await asking);
+  }
 });
 
 test("the last key of a day lasts for all calls of a response", async () => {

@@ -177,6 +177,28 @@ describe("a full window", () => {
     expect(await spentBy(account)).toBeCloseTo(2 * ROUND_COST + SEARCH_COST, 9);
   });
 
+  test("leaves the round the limit that is payable after the wait", async () => {
+    for (const stream of [false, true]) {
+      server.requests.length = 0;
+      const account = await payer({ requestsPerMinute: 1 });
+      server.queue(searchingIn(CHAT), inForm(CHAT, saying("Four.")));
+      const asking = world.post(account, bodyOf("long-test", { stream }));
+      await passMinute(account);
+      await waits();
+      const adjustment = { kind: "adjustment", reason: "spent", reference: null } as const;
+      const amount = nano(-4_900_000_000n);
+      await api.parts.stores.accounts.adjust(account.row, { ...adjustment, amount });
+      await account.actor.applyOperations();
+      await passMinute(account);
+      const { response } = await readResponse(await asking);
+      expect(response).toMatchObject({ status: "completed", error: null });
+      const limits = server.requests.map(({ body }) => Number(body.max_tokens));
+      expect(limits[0]).toBe(90_000);
+      expect(limits[1]).toBeWithin(10_500, 11_600);
+      expect(await spentBy(account)).toBeCloseTo(4.9 + 2 * ROUND_COST + SEARCH_COST, 9);
+    }
+  });
+
   test("is not waited for once search is paused", async () => {
     const account = await payer({ requestsPerMinute: 1 });
     server.queue(searchingIn(CHAT), inForm(CHAT, saying("No idea.")));

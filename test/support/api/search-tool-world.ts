@@ -68,6 +68,7 @@ export async function searchToolWorld(clock?: Clock): Promise<SearchToolWorld> {
   const models = [
     { ...modelOf(["chat", "there"]), id: "chat-test", prices },
     { ...modelOf(["own", "there"]), id: "own-test", prices },
+    { ...modelOf(["chat", "there"]), id: "long-test", prices, maxOutputTokens: 90_000 },
     {
       ...modelOf(["chat", "there"]),
       id: "free-test",

@@ -315,6 +315,9 @@ export interface ChatTerms {
   readonly chatLimits: ChatLimits;
 }
 
+/** The longest `timeouts.reply_ms` of a provider. */
+export const REPLY_TIMEOUT_MAX_MS = 15 * 60_000;
+
 /** The defaults for a provider. */
 export const PROVIDER_DEFAULTS = {
   firstByteTimeoutMs: 60_000,

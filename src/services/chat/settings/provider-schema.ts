@@ -9,7 +9,7 @@ import {
   webAddress,
   whole,
 } from "../../../core/configuration/fields.ts";
-import { IDENTIFIER_FIELDS } from "../models/catalogue.ts";
+import { IDENTIFIER_FIELDS, REPLY_TIMEOUT_MAX_MS } from "../models/catalogue.ts";
 import { DEFAULT_PRESET, PRESET_NAMES } from "../models/provider-presets.ts";
 
 /** An entry under `providers`. */
@@ -69,7 +69,11 @@ export const Provider = Type.Object(
             whole(10, 900_000, "Until the first event of a streamed reply; default 60000"),
           ),
           reply_ms: Type.Optional(
-            whole(10, 900_000, "For a whole reply that is not streamed; default 300000"),
+            whole(
+              10,
+              REPLY_TIMEOUT_MAX_MS,
+              "For a whole reply that is not streamed; default 300000",
+            ),
           ),
           idle_ms: Type.Optional(
             whole(10, 900_000, "Between two events of a streamed reply; default 90000"),

@@ -21,7 +21,8 @@ import {
 import { ResponsesFrames } from "./responses-frames.ts";
 import { completeSearching, openSearching, type SettledResponse } from "./search/run-searching.ts";
 import { type SearchPlan, searchPlan, withReason } from "./search/search-plan.ts";
-import { SearchRounds, searchRefusal } from "./search/search-rounds.ts";
+import { searchRefusal } from "./search/search-refusal.ts";
+import { SearchRounds } from "./search/search-rounds.ts";
 import type { SearchStreamEvent } from "./search/search-stream.ts";
 
 /** The call that a body becomes. */

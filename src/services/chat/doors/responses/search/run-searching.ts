@@ -43,16 +43,16 @@ export async function openSearching(
   rounds: SearchRounds,
 ): Promise<{ readonly stream: SearchStream; readonly limit: OutputLimit | null }> {
   const { calls } = context.deps;
-  const limit = await limitRound(context, response, rounds);
-  const open = async (): Promise<ChatStream> => {
-    if (!rounds.isFirst) await limitRound(context, response, rounds);
-    return await rounds.afterOthers(() => {
+  const open = () =>
+    rounds.afterOthers(async () => {
+      const limit = await limitRound(context, response, rounds);
       const { call, chat } = rounds.current;
-      return openChatStream(calls, call, chat);
+      return { stream: await openChatStream(calls, call, chat), limit };
     });
-  };
-  const { clock } = calls;
-  return { stream: new SearchStream({ rounds, clock, first: await open(), open }), limit };
+  const { stream: first, limit } = await open();
+  const openNext = async (): Promise<ChatStream> => (await open()).stream;
+  const parts = { rounds, clock: calls.clock, first, open: openNext };
+  return { stream: new SearchStream(parts), limit };
 }
 
 /** Runs all rounds. A failure before anything is charged is the refusal of the call. */
@@ -87,8 +87,10 @@ async function runRounds(
   { response, rounds }: Running,
 ): Promise<void> {
   for (;;) {
-    const limit = await limitRound(context, response, rounds);
-    const round = await rounds.afterOthers(() => completeRound(context, rounds));
+    const { limit, ...round } = await rounds.afterOthers(async () => {
+      const limit = await limitRound(context, response, rounds);
+      return { limit, ...(await completeRound(context, rounds)) };
+    });
     rounds.ended({ usage: round.counted.usage, settlement: round.settlement });
     const reply = new RoundReply();
     reply.takeWhole(round.counted.reply);
@@ -105,7 +107,7 @@ async function runRounds(
       writer.searched(search, isLast);
     }
     if (isLast) return;
-    rounds.next(reply, results);
+    await rounds.next(reply, results);
   }
 }
 

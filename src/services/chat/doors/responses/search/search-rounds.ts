@@ -2,7 +2,6 @@
 // and settlement; all searches together are one more call (D-870, D-871).
 
 import type { Settlement, WholeResponse } from "../../../../../../actors/account.ts";
-import { spendableFor } from "../../../../../calls/account.ts";
 import type { Call } from "../../../../../calls/call.ts";
 import { clientLeft } from "../../../../../calls/settling.ts";
 import type { OpenToolSearch } from "../../../../../calls/tool-search.ts";
@@ -12,7 +11,6 @@ import { ApiError, toApiError } from "../../../../../core/errors.ts";
 import { newTimedId } from "../../../../../core/ids.ts";
 import {
   add,
-  min,
   type NanoUsd,
   toDecimal,
   toJsonNumber,
@@ -20,9 +18,9 @@ import {
 } from "../../../../../core/money/money.ts";
 import { sumOfUsages } from "../../../../../core/money/usage.ts";
 import type { ChatCall } from "../../../chat-admission.ts";
-import { quarterOf } from "../../../default-limit.ts";
 import { REPLY_MS } from "../../../disconnect-grace.ts";
 import { USEFUL_TOKENS } from "../../../max-cost.ts";
+import { REPLY_TIMEOUT_MAX_MS } from "../../../models/catalogue.ts";
 import type { ChatUsage, ToolCall } from "../../../protocols/provider.ts";
 import type { EndedStream } from "../../../stream-event.ts";
 import { TOO_LONG } from "../../../stream-interruptions.ts";
@@ -48,8 +46,10 @@ export interface PaidCall {
  * answer, and one for the answer.
  */
 const ROUNDS_BESIDES = 2;
-/** Longer than a response may take. */
-const RESPONSE_MS = CHAT.streamMaxMs + 5 * 60_000;
+/** The longest times that a response takes, with a margin for waits and settlements (D-945). */
+const STREAM_MS = CHAT.streamMaxMs + 5 * 60_000;
+/** The last round of a whole response may begin at the end of the 15 minutes. */
+const WHOLE_MS = STREAM_MS + REPLY_TIMEOUT_MAX_MS;
 /** Refusals for the idempotency key. Then another request has it, or none may have it. */
 const KEY_REFUSALS: ReadonlySet<string> = new Set([
   "idempotency_key_mismatch",
@@ -57,29 +57,6 @@ const KEY_REFUSALS: ReadonlySet<string> = new Set([
   "idempotency_already_charged",
   "too_many_idempotency_keys",
 ]);
-
-/** The reason why a request does without its searches now; null if it can have them. */
-export async function searchRefusal(
-  { deps, call }: ChatContext,
-  { searches: { bound } }: SearchPlan,
-): Promise<ApiError | null> {
-  const { accountId, bucket } = call.identity;
-  const view = await deps.calls.accounts.of(accountId, bucket).viewFor(call);
-  if (!view.key.scopes.includes("search")) {
-    return new ApiError("insufficient_scope", "The key lacks the scope search");
-  }
-  if (!view.tier.services.includes("search")) {
-    return new ApiError("tier_required", `The ${view.tier.name} tier has no search`);
-  }
-  const amount = spendableFor({ ...view, free: ZERO });
-  const left = call.maxCost === null ? amount : min(amount, call.maxCost);
-  if (bound <= quarterOf(left)) return null;
-  const held = `Searches hold $${toDecimal(bound)} of paid credit`;
-  return new ApiError(
-    left === amount ? "insufficient_credits" : "max_cost_exceeded",
-    `${held}, at most a quarter of what this call can spend, $${toDecimal(left)}`,
-  );
-}
 
 /** Makes the calls of the rounds, and the searches between them. */
 export class SearchRounds {
@@ -102,6 +79,8 @@ export class SearchRounds {
   #call: Call;
   #searches: OpenToolSearch | null = null;
   #searchPaid: Settlement | null = null;
+  /** The newest settlement, which says what is left of the balance. */
+  #newest: Settlement | null = null;
   #hasEnded = false;
   /** The receipts of all calls, by request; null unless the caller asked for them. */
   readonly #receipts: Map<string, string | null> | null;
@@ -115,7 +94,7 @@ export class SearchRounds {
     this.#left = plan.searches.most;
     this.#chat = chat;
     this.#call = call;
-    this.#whole = wholeOf(context);
+    this.#whole = wholeOf(context, chat.stream ? STREAM_MS : WHOLE_MS);
     if (this.#whole !== null) call.partOf = this.#whole;
     this.#receipts = call.wantsReceipt ? new Map() : null;
     // No round waits for its receipt before the next one.
@@ -168,14 +147,13 @@ export class SearchRounds {
     const settlements = paid.filter((one) => one !== null);
     const usages = this.#ended.map(({ usage }) => usage);
     const last = this.#ended.at(-1)?.settlement;
-    const balance = this.#searchPaid ?? last;
     return {
       usage: { ...sumOfUsages(usages), outputDetails: { reasoning_tokens: thoughtsIn(usages) } },
       settlement: {
         charged: add(...settlements.map(({ charged }) => charged)),
         free: add(...settlements.map(({ free }) => free)),
-        left: balance?.left ?? null,
-        ownedPaid: balance?.ownedPaid ?? null,
+        left: this.#newest?.left ?? null,
+        ownedPaid: this.#newest?.ownedPaid ?? null,
         ...(last?.stoppedBy !== undefined && { stoppedBy: last.stoppedBy }),
       },
     };
@@ -184,6 +162,7 @@ export class SearchRounds {
   /** The current round has ended. */
   ended(round: EndedStream): void {
     this.#ended.push({ ...round, requestId: this.#call.requestId });
+    this.#newest = round.settlement;
     if (this.#whole !== null && round.settlement.charged > ZERO) this.#whole.isCharged = true;
     if (this.#call !== this.#context.call) {
       this.#context.call.upstreamMs += this.#call.upstreamMs;
@@ -222,12 +201,14 @@ export class SearchRounds {
   }
 
   /** Begins the next round, in which the model reads the results. */
-  next(reply: RoundReply, results: readonly Searched[]): void {
+  async next(reply: RoundReply, results: readonly Searched[]): Promise<void> {
+    const isLast = this.#ended.length + 1 >= this.#roundsMax;
+    const isUsedUp = this.#left === 0 || this.#refusal !== null || isLast;
+    // The round can spend what the searches held and did not cost (D-875).
+    if (isUsedUp) await this.#endSearches();
     this.again();
     const { textBound: _, isCostCapped: __, ...chat } = this.#chat;
     const request = nextRequest(this.#chat.request, reply, results);
-    const isLast = this.#ended.length + 1 >= this.#roundsMax;
-    const isUsedUp = this.#left === 0 || this.#refusal !== null || isLast;
     const { max_output_tokens: most } = this.plan.fields;
     this.#chat = {
       ...chat,
@@ -285,13 +266,19 @@ export class SearchRounds {
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.#callOff?.();
-    if (this.#searches !== null) {
-      this.#searchPaid = await this.#searches.end();
-      for (const call of this.#ofSearch) this.#context.call.upstreamMs += call.upstreamMs;
-      this.#ofSearch.length = 0;
-    }
+    await this.#endSearches();
     await this.#endClaim();
     await this.#addReceipts();
+  }
+
+  /** Charges the searches. No further one is made. */
+  async #endSearches(): Promise<void> {
+    this.#left = 0;
+    if (this.#searches === null || this.#searchPaid !== null) return;
+    this.#searchPaid = await this.#searches.end();
+    this.#newest = this.#searchPaid;
+    for (const call of this.#ofSearch) this.#context.call.upstreamMs += call.upstreamMs;
+    this.#ofSearch.length = 0;
   }
 
   async #addReceipts(): Promise<void> {
@@ -419,7 +406,8 @@ export class SearchRounds {
     if (maxCost === null) return null;
     const charged = this.#ended.map(({ settlement }) => settlement.charged);
     const held = this.#searches === null ? ZERO : this.plan.searches.bound;
-    return leftOf({ amount: maxCost }, { spent: add(...charged), held });
+    const ofSearches = this.#searchPaid?.charged ?? held;
+    return leftOf({ amount: maxCost }, { spent: add(...charged), held: ofSearches });
   }
 
   get #hasOutputLeft(): boolean {
@@ -435,9 +423,9 @@ export class SearchRounds {
 }
 
 /** The response as its calls name it; null without an idempotency key. */
-function wholeOf({ deps, call }: ChatContext): WholeResponse | null {
+function wholeOf({ deps, call }: ChatContext, lastsMs: number): WholeResponse | null {
   if (call.markers === null) return null;
-  return { requestId: call.requestId, untilMs: deps.calls.clock.now() + RESPONSE_MS };
+  return { requestId: call.requestId, untilMs: deps.calls.clock.now() + lastsMs };
 }
 
 function whenAborted(signal: AbortSignal, then: () => void): void {

@@ -127,7 +127,7 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
   }
 
   async #continue(reply: RoundReply, results: readonly Searched[]): Promise<SearchStreamEvent> {
-    this.#rounds.next(reply, results);
+    await this.#rounds.next(reply, results);
     this.#stream = await this.#open();
     this.#stream.cutter = this.#cutter;
     if (this.#rounds.hasLeft) this.#stream.cancel();
