@@ -10,6 +10,7 @@ import { TopUps } from "../store/payments/top-ups.ts";
 import type { Database } from "../store/servers/database.ts";
 import type { PaymentConfig } from "./payment-config.ts";
 import type { PlanEndDeps } from "./plans.ts";
+import type { Patience } from "./provider-kind.ts";
 import { PROVIDERS } from "./providers.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
@@ -24,14 +25,16 @@ export interface OpenPaymentsParts {
   /** The origin where people open the console; null if there is none. */
   readonly origin: string | null;
   readonly onEnded?: PaymentDeps["onEnded"];
+  readonly patience?: Patience;
 }
 
 /** Opens payments; the provider gets no request before the first use. */
 export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
   const { config, database, actors, now, random, log, brand, onEnded = () => {} } = parts;
+  const { patience } = parts;
   const billingUrl = billingUrls(parts.origin, config.returnUrl);
   return {
-    provider: PROVIDERS[config.kind].open({ ...config, now }),
+    provider: PROVIDERS[config.kind].open({ ...config, now, patience }),
     topUps: new TopUps({ database, random }),
     cards: new SavedCards(database),
     events: new ProviderEvents(database),

@@ -18,6 +18,14 @@ export interface ProviderSettings {
   readonly invoices: boolean;
 }
 
+/** The patience of a client with its provider. */
+export interface Patience {
+  /** The longest wait for an answer. */
+  readonly timeoutMs: number;
+  /** The pause before a request that had no answer is repeated, which is done once. */
+  readonly pauseMs: number;
+}
+
 /** The settings of a configured provider. */
 export interface ProviderOptions
   extends Pick<ProviderSettings, "apiBase" | "automaticTax" | "invoices"> {
@@ -27,6 +35,8 @@ export interface ProviderOptions
   readonly webhookSecrets: SecretList;
   readonly returnUrl: string;
   readonly now: () => number;
+  /** Only tests set it, whose providers fail at once or never answer. */
+  readonly patience?: Patience | undefined;
 }
 
 /** A row of `PROVIDERS`. */

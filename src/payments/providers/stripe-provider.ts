@@ -13,7 +13,7 @@ import {
   RefundRefused,
   type RefundTerms,
 } from "../provider.ts";
-import type { ProviderOptions } from "../provider-kind.ts";
+import type { Patience, ProviderOptions } from "../provider-kind.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { issueInvoice } from "./stripe-charge-invoices.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
@@ -22,16 +22,16 @@ import { documentsOf, issueCreditNote } from "./stripe-invoices.ts";
 import { METADATA, paymentOf, sinceMade, stripeIdOf } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
-const TIMEOUT_MS = 20_000;
+export const PATIENCE: Patience = { timeoutMs: 20_000, pauseMs: 500 };
 /** The most objects of a list that Stripe answers at once. */
 const PAGE = { limit: 100 } as const;
 const LIVE_KEY = /^[rs]k_live_/;
 
 /** A payment provider that speaks to Stripe's API. */
 export function createStripeProvider(options: ProviderOptions): PaymentProvider {
-  const { name, secretKey, webhookSecrets, apiBase, now } = options;
+  const { name, secretKey, webhookSecrets, apiBase, now, patience = PATIENCE } = options;
   const stripe = new Stripe(secretKey, {
-    timeout: TIMEOUT_MS,
+    timeout: patience.timeoutMs,
     maxNetworkRetries: 1,
     telemetry: false,
     httpClient: Stripe.createFetchHttpClient(fetchFromStripe),
@@ -42,6 +42,7 @@ export function createStripeProvider(options: ProviderOptions): PaymentProvider 
       ...(apiBase.port !== "" && { port: apiBase.port }),
     }),
   });
+  stripe.getInitialNetworkRetryDelay = () => patience.pauseMs / 1_000;
   const rules = { name, secrets: webhookSecrets, isLive: LIVE_KEY.test(secretKey), now };
   return {
     name,

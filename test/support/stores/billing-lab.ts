@@ -17,6 +17,7 @@ import { realClock } from "../fakes/fake-clock.ts";
 import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
 import type { TestAccount } from "./accounts.ts";
+import { QUICK } from "./payment-lab.ts";
 import { PLAIN_TERMS } from "./plain-terms.ts";
 
 const SECRET_KEY = "sk_sandbox_of_the_console_tests";
@@ -71,7 +72,8 @@ export async function openBillingLab(
     const { database, actors } = stores;
     const { services, ...app } = own(stores);
     const parts = { database, actors, now: Date.now, random, log: silent };
-    const cashier = openPayments({ ...parts, config, brand: () => DEFAULT_BRAND, origin: null });
+    const shop = { config, brand: () => DEFAULT_BRAND, origin: null, patience: QUICK };
+    const cashier = openPayments({ ...parts, ...shop });
     opened = cashier;
     const { provider, events } = cashier;
     const queue = {

@@ -15,6 +15,8 @@ import { createClientIp } from "../../../src/http/client-ip.ts";
 import { openPayments } from "../../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../../src/payments/payment-config.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
+import type { Patience } from "../../../src/payments/provider-kind.ts";
+import { PATIENCE } from "../../../src/payments/providers/stripe-provider.ts";
 import type { PaymentDeps } from "../../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../../src/payments/top-ups.ts";
 import { webhookOf } from "../../../src/payments/webhook-endpoint.ts";
@@ -31,6 +33,9 @@ import { openAccount, openWorld, usd, type World } from "./world.ts";
 export const SECRET_KEY = "sk_sandbox_of_the_tests";
 export const WEBHOOK_SECRET = "whsec_of_the_payment_tests";
 export const PREVIOUS_SECRET = "whsec_that_was_used_before";
+
+/** As in production, but for the pause before a request is repeated. */
+export const QUICK: Patience = { ...PATIENCE, pauseMs: 1 };
 
 export interface PaymentLab extends AsyncDisposable {
   readonly world: World;
@@ -51,6 +56,8 @@ export interface PaymentLab extends AsyncDisposable {
   /** A page for the account, paid with a test card. */
   pay(account: TestAccount, amount: string, card?: string, savesCard?: boolean): Promise<TopUp>;
   topUp(id: string): Promise<TopUp>;
+  /** The same payments by a client that waits no longer than this for an answer. */
+  impatient(timeoutMs: number): PaymentDeps;
   /** The sum of the account's operations after its free credit. */
   credited(account: TestAccount): Promise<NanoUsd>;
 }
@@ -95,12 +102,10 @@ export async function openPaymentLab(
   });
   const parts = { actors: world.accounts, database: world.database, now, random, log };
   const brand = () => DEFAULT_BRAND;
-  const payments = openPayments({
-    ...parts,
-    brand,
-    origin: CONSOLE,
-    config: configFor(sandbox, options),
-  });
+  const config = configFor(sandbox, options);
+  const paymentsWith = (patience: Patience) =>
+    openPayments({ ...parts, brand, origin: CONSOLE, config, patience });
+  const payments = paymentsWith(QUICK);
   lab.payments = payments;
   const delivered = () =>
     eventually("every event is delivered", () => sandbox.actions.store.undelivered.length === 0);
@@ -125,6 +130,7 @@ export async function openPaymentLab(
       time.aheadMs = ms;
     },
     account: (terms) => openAccount(world, terms),
+    impatient: (timeoutMs) => paymentsWith({ ...QUICK, timeoutMs }),
     settle: async () => {
       await delivered();
       for (const event of inbox.splice(0)) await processEvent(payments, event);

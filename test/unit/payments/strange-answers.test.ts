@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { type PaymentProvider, ProviderAway } from "../../../src/payments/provider.ts";
 import { createStripeProvider } from "../../../src/payments/providers/stripe-provider.ts";
 import { shared } from "../../support/shared.ts";
+import { QUICK } from "../../support/stores/payment-lab.ts";
 
 const NOTHING = { object: "list", data: [], has_more: false, url: "/v1/refunds" };
 
@@ -40,6 +41,7 @@ const provider: PaymentProvider = createStripeProvider({
   automaticTax: false,
   invoices: false,
   now: Date.now,
+  patience: QUICK,
 });
 
 beforeEach(() => {
