@@ -86,6 +86,17 @@ interface Parts {
   readonly stop: () => Promise<void>;
 }
 
+let tokens: TokenCounter | null = null;
+
+/**
+ * The tokenizer of all worlds of this process. To load its tables takes half a second of CPU, which
+ * a thread for each world would spend again.
+ */
+function tokensOfProcess(): TokenCounter {
+  tokens ??= new TokenCounter({ clock: realClock, log: { ...silent, error: console.error } });
+  return tokens;
+}
+
 export class ApiWorld implements AsyncDisposable {
   constructor(readonly parts: Parts) {}
 
@@ -107,7 +118,7 @@ export class ApiWorld implements AsyncDisposable {
     const chat = new ScriptedChat();
     const search = new ScriptedSearch();
     const maps = new ScriptedMaps();
-    const tokens = new TokenCounter({ clock: realClock, log });
+    const tokens = tokensOfProcess();
     const paused = new Set<string>();
     const app = createApp({
       accounts: actors,
@@ -156,7 +167,6 @@ export class ApiWorld implements AsyncDisposable {
     const port = app.server?.port ?? 0;
     const stop = async () => {
       await app.stop(true);
-      tokens.close();
       await stores.close();
     };
     const pendingRequests = () => app.server?.pendingRequests ?? 0;
