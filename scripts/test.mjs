@@ -16,10 +16,12 @@ import { exitCodeOf, temporaryFolder } from "./local/processes.mjs";
 import { startRedis } from "./local/redis.mjs";
 import { startStores } from "./local/services.mjs";
 import { parseTestArguments, testFiles } from "./test-files.mjs";
+import { errorsIn, readCounts } from "./test-report.mjs";
 
 /**
- * @typedef {{ passed: number, failed: number, skipped: number }} Count
+ * @typedef {import("./test-report.mjs").Count} Count
  * @typedef {Map<string, Count>} Counts of each file
+ * @typedef {{ counts: Counts, errors: number }} Outcome `errors`: those outside of all tests
  * @typedef {{ bun: string, home: string, options: string[], env: NodeJS.ProcessEnv }} Setting
  */
 
@@ -33,6 +35,8 @@ const TIMEOUT_MS = 180_000;
 /** The kernel's folder of files in memory, and the free memory that using it requires. */
 const MEMORY_FOLDER = "/dev/shm";
 const MEMORY_FREE_MIN = 4 * 1024 ** 3;
+/** The most characters of the summary at the end of Bun's output. */
+const SUMMARY_LENGTH = 2_000;
 /** If more files than this fail, they share the reason, and none is run again. */
 const AGAIN_MAX = 3;
 
@@ -67,10 +71,10 @@ async function main() {
   try {
     await withStores(home.path, processes, async (env) => {
       const setting = { bun: ensureBun(), home: home.path, options, env };
-      const counts = await runFiles(setting, files, processes);
-      if (process.env.CI) await runAgain(setting, counts);
+      const outcome = await runFiles(setting, files, processes);
+      if (process.env.CI) await runAgain(setting, outcome.counts);
       if (left > 0) say(`'npm run test:all' also runs the ${left} files of the slow suites`);
-      report(counts);
+      report(outcome);
     });
   } finally {
     home.remove();
@@ -112,7 +116,7 @@ async function withStores(home, processes, use) {
       more.push(await startRedis({ home: own, progress: say }));
     }
     // Missing or stale data files are built while the first tests run, which need none of them.
-    const building = run(ensureBun(), ["scripts/build-data.ts"], { FAREBOX_DATA: DATA });
+    const building = run(ensureBun(), ["scripts/build-data.ts"], { env: { FAREBOX_DATA: DATA } });
     await use({
       TEST_REDIS_URLS: [stores.redisPortUrl, ...more.map(({ url }) => url)].join(" "),
       TEST_DATABASE_URL: stores.databaseUrl,
@@ -130,11 +134,15 @@ async function withStores(home, processes, use) {
  * @param {Setting} setting
  * @param {readonly string[]} files
  * @param {number} processes
- * @returns {Promise<Counts>}
+ * @returns {Promise<Outcome>}
  */
 async function runFiles({ bun, home, options, env }, files, processes) {
   const results = join(home, "results.xml");
   rmSync(results, { force: true });
+  let words = "";
+  const heard = (/** @type {string} */ text) => {
+    words = (words + text).slice(-SUMMARY_LENGTH);
+  };
   const exitCode = await run(
     bun,
     [
@@ -148,30 +156,16 @@ async function runFiles({ bun, home, options, env }, files, processes) {
       ...options,
       ...files.map((file) => `./${file}`),
     ],
-    env,
+    { env, heard },
   );
   if (!existsSync(results)) throw new Error("The tests did not run to their end");
   const counts = readCounts(readFileSync(results, "utf8"));
-  if (exitCode === 0) return counts;
-  for (const file of files) {
-    if (!counts.has(file)) counts.set(file, { passed: 0, failed: 1, skipped: 0 });
+  if (exitCode !== 0) {
+    for (const file of files) {
+      if (!counts.has(file)) counts.set(file, { passed: 0, failed: 1, skipped: 0 });
+    }
   }
-  return counts;
-}
-
-/**
- * Reads Bun's JUnit report, where the suites of the highest level are files.
- * @param {string} xml
- * @returns {Counts}
- */
-function readCounts(xml) {
-  const row = /^ {2}<testsuite name="(.+?)" .*tests="(\d+)".* failures="(\d+)" skipped="(\d+)"/gm;
-  return new Map(
-    [...xml.matchAll(row)].map(([, file = "", ...numbers]) => {
-      const [tests = 0, failed = 0, skipped = 0] = numbers.map(Number);
-      return [file, { passed: tests - failed - skipped, failed, skipped }];
-    }),
-  );
+  return { counts, errors: errorsIn(words) };
 }
 
 /**
@@ -186,8 +180,9 @@ async function runAgain(setting, counts) {
   if (failed.length > AGAIN_MAX) return;
   for (const file of failed) {
     if (interrupted) return;
-    const again = (await runFiles(setting, [file], 1)).get(file);
-    if (again === undefined || again.failed > 0) continue;
+    const { counts: of, errors } = await runFiles(setting, [file], 1);
+    const again = of.get(file);
+    if (again === undefined || again.failed > 0 || errors > 0) continue;
     counts.set(file, again);
     console.log(`unsteady, passed when run again: ${file}`);
   }
@@ -198,13 +193,14 @@ function failedFiles(counts) {
   return [...counts].filter(([, { failed }]) => failed > 0).map(([file]) => file);
 }
 
-/** @param {Counts} counts */
-function report(counts) {
+/** @param {Outcome} outcome */
+function report({ counts, errors }) {
   for (const file of failedFiles(counts)) console.log(`failed: ${file}`);
   const sum = (/** @type {keyof Count} */ kind) =>
     [...counts.values()].reduce((total, count) => total + count[kind], 0);
   const [passed, skipped] = [sum("passed"), sum("skipped")];
-  const failed = sum("failed") + (interrupted ? 1 : 0);
+  if (errors > 0) console.log("failed: a file of tests by an error outside of its tests");
+  const failed = sum("failed") + errors + (interrupted ? 1 : 0);
   const nothing = passed === 0 && failed === 0;
   if (nothing) console.log("No test ran.");
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
@@ -214,14 +210,20 @@ function report(counts) {
 /**
  * @param {string} bun
  * @param {string[]} command
- * @param {NodeJS.ProcessEnv} env
+ * @param {{ env: NodeJS.ProcessEnv, heard?: (text: string) => void }} options `heard` gets all that
+ *   the command writes to its standard error, which appears here too
  * @returns {Promise<number>} its exit code
  */
-function run(bun, command, env) {
+function run(bun, command, { env, heard }) {
+  const colors = heard !== undefined && process.stderr.isTTY ? { FORCE_COLOR: "1" } : {};
   const child = spawn(bun, command, {
     cwd: PROJECT,
-    env: { ...process.env, ...BUN_SETTINGS, ...env },
-    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...BUN_SETTINGS, ...colors, ...env },
+    stdio: ["ignore", "inherit", heard === undefined ? "inherit" : "pipe"],
+  });
+  child.stderr?.on("data", (chunk) => {
+    process.stderr.write(chunk);
+    heard?.(String(chunk));
   });
   running.add(child);
   return new Promise((resolve) => {
