@@ -5,7 +5,7 @@ import { endUserUses } from "../accounts/end-users.ts";
 import { withoutCost } from "../calls/account.ts";
 import { END_USER_SPANS } from "../core/access/budgets.ts";
 import { EndUser } from "../core/access/end-users.ts";
-import { invalid } from "../http/body/checks.ts";
+import { invalidHeader } from "../http/body/checks.ts";
 import { END_USER_HEADER, END_USER_PARAMETER, endUserIn } from "../http/body/end-user.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -73,7 +73,7 @@ nothing. Costs nothing and counts as a request.`,
     ],
     prepare(_, { request, call, deps }: EndpointContext<RunsDeps>) {
       const id = endUserIn(request.headers);
-      if (id === null) throw invalid(`The header ${END_USER_HEADER}`, "must name the end user");
+      if (id === null) throw invalidHeader(END_USER_HEADER, "must name the end user");
       return new EndUser(id, { accountId: call.identity.accountId, secrets: deps.keyPeppers });
     },
     run: ({ deps, call }, asked) =>

@@ -3,8 +3,9 @@
 import type { Call } from "../calls/call.ts";
 import { IDEMPOTENCY } from "../core/access/limits.ts";
 import type { RunRules } from "../core/access/runs.ts";
+import type { ApiError } from "../core/errors.ts";
 import { markerOf } from "../core/journal/marker.ts";
-import { invalid } from "./body/checks.ts";
+import { invalidHeader } from "./body/checks.ts";
 import { END_USER_HEADER } from "./body/end-user.ts";
 import type { EndpointInfo, ParameterInfo } from "./endpoint-info.ts";
 import type { FrameDeps } from "./frame.ts";
@@ -42,19 +43,23 @@ export const IDEMPOTENCY_PARAMETER: ParameterInfo = {
  */
 export function idempotencyKeyIn(headers: Headers): string | null {
   const key = headers.get(IDEMPOTENCY_HEADER);
-  return key === null ? null : idempotencyKeyOf(key, `The header ${IDEMPOTENCY_HEADER}`);
+  if (key === null) return null;
+  return checkedIdempotencyKey(key, (rule) => invalidHeader(IDEMPOTENCY_HEADER, rule));
 }
 
 /**
- * The value of a field as an idempotency key.
+ * The value of a header or field as an idempotency key; `refusalOf` makes the refusal by the rule.
  * @throws ApiError `invalid_parameter`
  */
-export function idempotencyKeyOf(value: unknown, field: string): string {
+export function checkedIdempotencyKey(
+  value: unknown,
+  refusalOf: (rule: string) => ApiError,
+): string {
   const { keyCharactersMax } = IDEMPOTENCY;
   const isKey =
     typeof value === "string" && PRINTABLE.test(value) && value.length <= keyCharactersMax;
   if (isKey) return value;
-  throw invalid(field, `must have 1 to ${keyCharactersMax} printable ASCII characters`);
+  throw refusalOf(`must have 1 to ${keyCharactersMax} printable ASCII characters`);
 }
 
 /** True if the frame answers repeats of an endpoint's calls. */

@@ -1,7 +1,7 @@
 // The header by which a caller caps the cost of one call.
 
 import { type NanoUsd, WRITTEN_USD, writtenUsdAboveZero } from "../core/money/money.ts";
-import { invalid } from "./body/checks.ts";
+import { invalidHeader } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { text } from "./schema.ts";
 
@@ -27,6 +27,6 @@ export function maxCostIn(headers: Headers): NanoUsd | null {
   const value = headers.get(MAX_COST_HEADER);
   if (value === null) return null;
   return writtenUsdAboveZero(value, (rule) => {
-    throw invalid(MAX_COST_HEADER, rule);
+    throw invalidHeader(MAX_COST_HEADER, rule);
   });
 }

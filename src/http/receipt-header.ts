@@ -1,6 +1,6 @@
 // The header by which a caller gets the signed receipt of a call with its reply (docs/receipts.md).
 
-import { invalid } from "./body/checks.ts";
+import { invalidHeader } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { Type } from "./schema.ts";
 
@@ -27,5 +27,5 @@ export function wantsReceiptIn(headers: Headers): boolean {
   const value = headers.get(RECEIPT_HEADER);
   if (value === null) return false;
   if (value === INLINE) return true;
-  throw invalid(`The header ${RECEIPT_HEADER}`, `must be ${INLINE}`);
+  throw invalidHeader(RECEIPT_HEADER, `must be ${INLINE}`);
 }

@@ -9,13 +9,12 @@ import {
   type RunRules,
 } from "../core/access/runs.ts";
 import { type NanoUsd, writtenUsdAboveZero } from "../core/money/money.ts";
-import { invalid } from "./body/checks.ts";
+import { invalidHeader } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { text } from "./schema.ts";
 
 export const RUN_HEADER = "x-svc-run";
 
-const HEADER = `The header ${RUN_HEADER}`;
 const SECONDS = /^\d{1,9}$/;
 const PARAMETERS = ["max-usd", "ttl", "step"] as const;
 
@@ -42,7 +41,7 @@ export function runIn(headers: Headers, rules: RunRules): NamedRun | null {
   const session = sessionIn(headers, rules);
   if (session === null) return null;
   const [name, id] = session;
-  if (!RUN_NAME.test(id)) throw invalid(`The header ${name}`, RUN_NAME_RULE);
+  if (!RUN_NAME.test(id)) throw invalidHeader(name, RUN_NAME_RULE);
   return { id, step: null, max: rules.max, seconds: rules.seconds };
 }
 
@@ -67,15 +66,18 @@ function sessionIn(
 function parseRun(value: string, rules: RunRules): NamedRun {
   const [id = "", ...rest] = value.split(";").map((part) => part.trim());
   if (!RUN_NAME.test(id))
-    throw invalid(HEADER, `begins with the id of a run, which ${RUN_NAME_RULE}`);
+    throw invalidHeader(RUN_HEADER, `begins with the id of a run, which ${RUN_NAME_RULE}`);
   const given = new Map<string, string>();
   for (const part of rest) {
     const equals = part.indexOf("=");
     const name = equals < 0 ? part : part.slice(0, equals).trim();
     if (!PARAMETERS.some((known) => known === name)) {
-      throw invalid(HEADER, `has no '${name}': after the id it takes ${PARAMETERS.join(", ")}`);
+      throw invalidHeader(
+        RUN_HEADER,
+        `has no '${name}': after the id it takes ${PARAMETERS.join(", ")}`,
+      );
     }
-    if (given.has(name)) throw invalid(HEADER, `has ${name} twice`);
+    if (given.has(name)) throw invalidHeader(RUN_HEADER, `has ${name} twice`);
     given.set(name, equals < 0 ? "" : part.slice(equals + 1).trim());
   }
   const [max, ttl, step] = PARAMETERS.map((name) => given.get(name));
@@ -89,20 +91,20 @@ function parseRun(value: string, rules: RunRules): NamedRun {
 
 function stepOf(text: string): string {
   if (RUN_NAME.test(text)) return text;
-  throw invalid(HEADER, `step ${RUN_NAME_RULE}`);
+  throw invalidHeader(RUN_HEADER, `step ${RUN_NAME_RULE}`);
 }
 
 function amountOf(text: string): NanoUsd {
   return writtenUsdAboveZero(text, (rule) => {
-    throw invalid(HEADER, `max-usd ${rule}`);
+    throw invalidHeader(RUN_HEADER, `max-usd ${rule}`);
   });
 }
 
 function secondsOf(text: string): number {
   const seconds = SECONDS.test(text) ? Number(text) : 0;
   if (seconds >= RUN_SECONDS.min && seconds <= RUN_SECONDS.max) return seconds;
-  throw invalid(
-    HEADER,
+  throw invalidHeader(
+    RUN_HEADER,
     `ttl must be a whole number of seconds, ${RUN_SECONDS.min} to ${RUN_SECONDS.max}`,
   );
 }

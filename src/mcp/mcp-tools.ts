@@ -7,7 +7,7 @@ import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import { type PicoUsd, pricePerUnit } from "../core/money/money.ts";
 import { invalid, isAbsent } from "../http/body/checks.ts";
 import type { Method } from "../http/endpoint-info.ts";
-import { IdempotencyKey, idempotencyKeyOf } from "../http/idempotency.ts";
+import { checkedIdempotencyKey, IdempotencyKey } from "../http/idempotency.ts";
 import { anyObject, type TSchema, Type, text } from "../http/schema.ts";
 import { MailBody } from "../services/mail/mail-contract.ts";
 import { ACTIONS, type MapsAction } from "../services/maps/actions.ts";
@@ -119,7 +119,9 @@ const sendMail: McpTool = {
     method: "POST",
     path: "/v1/mail/send",
     body,
-    ...(!isAbsent(key) && { idempotencyKey: idempotencyKeyOf(key, "idempotency_key") }),
+    ...(!isAbsent(key) && {
+      idempotencyKey: checkedIdempotencyKey(key, (rule) => invalid("idempotency_key", rule)),
+    }),
   }),
 };
 

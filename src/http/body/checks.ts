@@ -8,6 +8,11 @@ export function invalid(field: string, problem: string): ApiError {
   return new ApiError("invalid_parameter", `${field} ${problem}`, { param: field });
 }
 
+/** The refusal of a header: "The header x-svc-run must …", with its name as the parameter. */
+export function invalidHeader(name: string, problem: string): ApiError {
+  return new ApiError("invalid_parameter", `The header ${name} ${problem}`, { param: name });
+}
+
 /** Reads a field with `read`. @throws ApiError with the message of its RangeError */
 export function readField<T>(field: string, read: () => T): T {
   try {

@@ -8,7 +8,7 @@ import {
 } from "../../core/access/end-users.ts";
 import type { ParameterInfo } from "../endpoint-info.ts";
 import { shortText } from "../schema.ts";
-import { invalid } from "./checks.ts";
+import { invalidHeader } from "./checks.ts";
 
 export const END_USER_HEADER = "x-svc-end-user";
 
@@ -36,7 +36,7 @@ export function endUserIn(headers: Headers): string | null {
   const id = headers.get(END_USER_HEADER);
   if (id === null) return null;
   if (END_USER_ID.test(id) && id.length <= END_USER_CHARACTERS_MAX) return id;
-  throw invalid(`The header ${END_USER_HEADER}`, END_USER_RULE);
+  throw invalidHeader(END_USER_HEADER, END_USER_RULE);
 }
 
 /** The fields in which bodies of OpenAI's form name an end user. */

@@ -214,7 +214,7 @@ describe("the cap on other calls", () => {
       const response = await capped(account, value);
       const { code, message } = await errorOf(response);
       expect([response.status, code]).toEqual([400, "invalid_parameter"]);
-      expect(message).toStartWith("x-svc-max-cost-usd must be");
+      expect(message).toStartWith("The header x-svc-max-cost-usd must be");
     });
   }
 
