@@ -20,6 +20,7 @@ export function tierTable(): string {
     "reached by",
     "requests a minute, each key",
     "open streams",
+    "other calls open at once",
     "spent a month",
   ];
   const rows = TIERS.map((tier) => [
@@ -27,6 +28,7 @@ export function tierTable(): string {
     unlockWords(tier),
     count(tier.requestsPerMinute),
     count(tier.streams),
+    count(tier.openCalls),
     usd(tier.monthlyCap),
     tier.services.map(serviceOfScope).join(", "),
     tier.batchSearches === 0 ? "none" : count(tier.batchSearches),
@@ -60,10 +62,11 @@ export function planTable(): string {
     plan.name,
     count(plan.accountRequestsPerMinute ?? 0),
     count(plan.requestsPerMinute),
+    count(plan.openCalls),
     plan.name === "free" ? `a monthly allowance, ${dollars(FREE_PLAN_ALLOWANCE)} by default` : "",
   ]);
-  const head = ["plan", "requests a minute, all keys together", "each key", "besides credits"];
-  return table(head, rows);
+  const head = ["plan", "requests a minute, all keys together", "each key", "calls open at once"];
+  return table([...head, "besides credits"], rows);
 }
 
 /** The caps of top-ups in USD, by tier. */

@@ -75,7 +75,7 @@ export const ERRORS = {
   rate_limit_exceeded: {
     status: 429,
     type: "rate_limit_error",
-    when: "too many requests or tokens in a minute or a day; wait for `Retry-After`",
+    when: "too many requests or tokens in a minute or day, or open calls; wait for `Retry-After`",
   },
   body_too_large: {
     status: 413,

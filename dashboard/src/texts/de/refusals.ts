@@ -90,7 +90,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     ip_not_allowed: "Der Schlüssel gilt nur für andere IP-Adressen.",
     insufficient_scope: "Dem Schlüssel fehlt die Berechtigung für diesen Dienst.",
     tier_required: "Die Stufe des Kontos enthält diesen Dienst nicht.",
-    rate_limit_exceeded: `Zu viele Anfragen oder Tokens je Minute oder Tag. ${RETRY}`,
+    rate_limit_exceeded: `Zu viele Anfragen oder Tokens, oder zu viele offene Aufrufe. ${RETRY}`,
     body_too_large: "Die Anfrage ist größer, als der Endpunkt erlaubt.",
     invalid_json: "Die Anfrage ist kein gültiges JSON, zu tief verschachtelt oder unvollständig.",
     messages_required: "„messages“ fehlt oder ist leer.",

@@ -64,7 +64,7 @@ export const refusalTexts: RefusalTexts = refusalTextsOf({
     ip_not_allowed: "密钥仅限其他 IP 地址使用。",
     insufficient_scope: "密钥没有该服务的权限。",
     tier_required: "账户等级不包含该服务。",
-    rate_limit_exceeded: `一分钟或一天内请求或 token 过多。${RETRY}`,
+    rate_limit_exceeded: `一分钟或一天内请求或 token 过多，或同时进行的调用过多。${RETRY}`,
     body_too_large: "请求体超过接口限制。",
     invalid_json: "请求体不是有效的 JSON、嵌套过深或不完整。",
     messages_required: "缺少 messages 或其为空。",
