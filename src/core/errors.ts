@@ -411,29 +411,6 @@ export function isErrorCode(value: string): value is ErrorCode {
   return Object.hasOwn(ERRORS, value);
 }
 
-/** Statuses of refusals that no retry changes, unless they say when to retry (D-701). */
-const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 422]);
-/** Clients retry this status by themselves, so the header says when a retry is of no use. */
-const TOO_MANY = 429;
-
-/** A refusal of any surface, and the seconds after which the same request can succeed. */
-export interface Refusal {
-  readonly status: number;
-  readonly retryAfterSeconds?: number | undefined;
-}
-
-/** The value of `x-should-retry`; null for a status that every client takes right without it. */
-export function shouldRetry({ status, retryAfterSeconds }: Refusal): boolean | null {
-  const isTimed = retryAfterSeconds !== undefined;
-  if (status === TOO_MANY) return isTimed ? null : false;
-  return FINAL_STATUSES.has(status) ? isTimed : null;
-}
-
-/** True if an answer of this status has the header `x-should-retry`. */
-export function saysShouldRetry(status: number): boolean {
-  return FINAL_STATUSES.has(status) || status === TOO_MANY;
-}
-
 /** The status of a request without a valid key. */
 export const UNAUTHORIZED = ERRORS.missing_api_key.status;
 

@@ -3,7 +3,7 @@
 
 import type { RateLimits } from "../../actors/account.ts";
 import type { Surface } from "../core/access/services.ts";
-import { type ApiError, OK, type Refusal, shouldRetry, UNAUTHORIZED } from "../core/errors.ts";
+import { type ApiError, OK, UNAUTHORIZED } from "../core/errors.ts";
 
 /** The data for the headers of a response. */
 export interface ResponseMeta {
@@ -53,6 +53,29 @@ export function errorResponse(error: ApiError, facts: ResponseMeta, form: ErrorF
   if (error.allow !== undefined) headers.set("allow", error.allow);
   if (facts.closes) headers.set("connection", "close");
   return response;
+}
+
+/** Statuses of refusals that no retry changes, unless they say when to retry (D-701). */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 422]);
+/** Clients retry this status by themselves, so the header says when a retry is of no use. */
+const TOO_MANY = 429;
+
+/** A refusal of any surface, and the seconds after which the same request can succeed. */
+interface Refusal {
+  readonly status: number;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** The value of `x-should-retry`; null for a status that every client takes right without it. */
+export function shouldRetry({ status, retryAfterSeconds }: Refusal): boolean | null {
+  const isTimed = retryAfterSeconds !== undefined;
+  if (status === TOO_MANY) return isTimed ? null : false;
+  return FINAL_STATUSES.has(status) ? isTimed : null;
+}
+
+/** True if an answer of this status has the header `x-should-retry`. */
+export function saysShouldRetry(status: number): boolean {
+  return FINAL_STATUSES.has(status) || status === TOO_MANY;
 }
 
 /** Adds the headers that say whether and when a refusal, of any surface, can be tried again. */

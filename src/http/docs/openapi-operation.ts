@@ -1,7 +1,7 @@
 // Writes one endpoint as an operation of an OpenAPI document.
 
 import { SERVICES } from "../../core/access/services.ts";
-import { ERRORS, type ErrorCode, OK, saysShouldRetry, UNAUTHORIZED } from "../../core/errors.ts";
+import { ERRORS, type ErrorCode, OK, UNAUTHORIZED } from "../../core/errors.ts";
 import type { Json } from "../../core/text/json.ts";
 import { END_USER_PARAMETER } from "../body/end-user.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
@@ -9,6 +9,7 @@ import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
 import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
 import { MAX_COST_PARAMETER } from "../max-cost.ts";
 import { RECEIPT_PARAMETER } from "../receipt-header.ts";
+import { saysShouldRetry } from "../respond.ts";
 import { RUN_PARAMETER } from "../run-header.ts";
 import type { SchemaWriter } from "./openapi-schema.ts";
 

@@ -6,7 +6,7 @@ import { parseBucket } from "../../../../actors/records/records.ts";
 import { changeOwnRun, type RunDeps, runUses } from "../../../../src/accounts/runs.ts";
 import { type NamedRun, OPEN_RUNS_MAX } from "../../../../src/core/access/runs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/durations.ts";
-import { shouldRetry } from "../../../../src/core/errors.ts";
+import { shouldRetry } from "../../../../src/http/respond.ts";
 import { findRun, type RunChange } from "../../../../src/store/accounts/runs.ts";
 import { KeptRunSums } from "../../../../src/store/usage/kept-run-sums.ts";
 import { deleteOldRuns, forgetEndedRuns } from "../../../../workers/eviction.ts";
