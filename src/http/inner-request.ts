@@ -62,12 +62,18 @@ export function serverOf({ clientIp }: Pick<Call, "clientIp">): NonNullable<RawR
   };
 }
 
-/** The parameters of a GET in a query string. Throws the refusal of one that has no text. */
-export function searchParamsOf(parameters: Readonly<Record<string, unknown>>): URLSearchParams {
+/**
+ * The parameters of a GET in a query string. Throws the refusal of one that has no text; `within`
+ * comes before its name.
+ */
+export function searchParamsOf(
+  parameters: Readonly<Record<string, unknown>>,
+  within = "body.",
+): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (!["string", "number", "boolean"].includes(typeof value)) {
-      throw invalid(`body.${name}`, "must be a string, a number, true or false");
+      throw invalid(`${within}${name}`, "must be a string, a number, true or false");
     }
     query.append(name, String(value));
   }

@@ -8,6 +8,7 @@ import { type PicoUsd, pricePerUnit } from "../core/money/money.ts";
 import { invalid, isAbsent } from "../http/body/checks.ts";
 import type { Method } from "../http/endpoint-info.ts";
 import { checkedIdempotencyKey, IdempotencyKey } from "../http/idempotency.ts";
+import { searchParamsOf } from "../http/inner-request.ts";
 import { anyObject, type TSchema, Type, text } from "../http/schema.ts";
 import { MailBody } from "../services/mail/mail-contract.ts";
 import { ACTIONS, type MapsAction } from "../services/maps/actions.ts";
@@ -210,11 +211,10 @@ function mapsTool(action: MapsAction): McpTool {
 
 /** The arguments as a query string; the endpoint itself refuses those that it does not take. */
 function queryOf(action: MapsAction, args: Arguments): URLSearchParams {
-  const query = new URLSearchParams({ action });
-  if (PICTURE_FORM in ACTIONS[action].parameters) query.set(PICTURE_FORM, "png");
-  for (const [name, value] of Object.entries(args)) {
-    query.append(name, typeof value === "string" ? value : JSON.stringify(value));
-  }
+  const given = Object.entries(args).filter(([, value]) => !isAbsent(value));
+  const query = searchParamsOf(Object.fromEntries(given), "");
+  query.append("action", action);
+  if (PICTURE_FORM in ACTIONS[action].parameters) query.append(PICTURE_FORM, "png");
   return query;
 }
 

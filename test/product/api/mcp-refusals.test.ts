@@ -58,6 +58,8 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     ["maps_geocode", {}, "query"],
     ["maps_geocode", { query: "Bern", unheard_of: 1 }, "unheard_of"],
     ["maps_geocode", { query: "Bern", action: "route" }, "action"],
+    ["maps_geocode", { query: ["Bern"] }, "query"],
+    ["maps_geocode", { query: null }, "query"],
     ["send_mail", { ...MAIL, bcc: "b@example.org" }, "bcc"],
     ["send_mail", { ...MAIL, idempotency_key: "a\nb" }, "idempotency_key must have 1 to"],
     ["send_mail", { ...MAIL, idempotency_key: "東京" }, "idempotency_key must have 1 to"],

@@ -148,7 +148,7 @@ describe.each([
     const calls: readonly (readonly [string, Record<string, unknown>])[] = [
       ["search", { query: "fares" }],
       ["search_batch", { searches: [{ query: "fares" }] }],
-      ["maps_geocode", { query: "Berlin" }],
+      ["maps_geocode", { query: "Berlin", limit: null }],
       ["maps_site_image", { lat: 1, lon: 2 }],
       ["account", {}],
       ["quote", { path: "/v1/search", body: { query: "trams" } }],

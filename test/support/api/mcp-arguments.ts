@@ -3,12 +3,10 @@
 import { type Arguments, MCP_TOOLS, type McpTool } from "../../../src/mcp/mcp-tools.ts";
 import { GATEWAY } from "../../../src/routes.ts";
 
-/** Makes every tool name its endpoint. */
-const NONE: Arguments = { searches: [] };
-
 /** Arguments of a tool, one set for each example of its endpoint that the tool can express. */
 export function exampleArguments({ requestOf, properties }: McpTool): readonly Arguments[] {
-  const { path, query: own } = requestOf(NONE);
+  // Enough for a tool to name its endpoint.
+  const { path, query: own } = requestOf("searches" in properties ? { searches: [] } : {});
   const examples = GATEWAY.find((one) => one.path === path)?.examples ?? [];
   return examples.flatMap(({ body, query }): Arguments[] => {
     if (Array.isArray(body)) return [{ searches: body }];
