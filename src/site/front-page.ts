@@ -249,10 +249,12 @@ function modelRow(
 <td class="amount" data-of="${columns.output}">${usdHtml(output, language)}</td></tr>`;
 }
 
+/** The command of a first chat; null where no model chats. */
 function firstCall(
-  [model]: readonly SoldModel[],
+  models: readonly SoldModel[],
   { origin, language }: FrontPageTerms,
 ): Html | null {
+  const model = models.find(({ chats }) => chats);
   if (model === undefined) return null;
   const texts = SITE_TEXTS[language];
   const body = JSON.stringify({

@@ -2,9 +2,10 @@
 
 import { SERVICES, type ServiceName } from "../core/access/services.ts";
 import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
+import { firstRow } from "../core/money/call-cost.ts";
 import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
 import { charge, decimalPerMillion, pricePerUnit, toDecimal } from "../core/money/money.ts";
-import { rowWords } from "../core/money/price-fields.ts";
+import { furtherWords, rowWords } from "../core/money/price-fields.ts";
 import {
   type ChatCatalogue,
   GUIDE_MODEL,
@@ -43,6 +44,8 @@ export interface SoldModel {
   readonly cachedInput: string | null;
   /** The other prices of the model, in words. */
   readonly further: string;
+  /** True if the model can be asked to chat. */
+  readonly chats: boolean;
 }
 
 /** A line of a receipt. */
@@ -90,19 +93,20 @@ export function soldServices(
 
 /** The models, in the order of the configuration. */
 export function soldModels({ models }: SoldThings): readonly SoldModel[] {
-  return shownModels(models).map(({ id, label, prices: { rows } }) => {
-    const [first, ...others] = rows;
-    const more = others.map(rowWords).join("; ");
+  return shownModels(models).map((model) => {
+    const first = firstRow(model.prices);
+    const { input, output, cachedInput } = first;
+    const others = model.prices.rows.slice(1).map(rowWords);
+    const more = [furtherWords(first).join(", "), ...others].filter((words) => words !== "");
+    const further = more.join("; ");
     return {
-      id,
-      label,
-      input: first === undefined ? "0" : decimalPerMillion(first.input),
-      output: first === undefined ? "0" : decimalPerMillion(first.output),
-      cachedInput:
-        first === undefined || first.cachedInput === null
-          ? null
-          : decimalPerMillion(first.cachedInput),
-      further: more.length > FURTHER_MAX ? `${more.slice(0, FURTHER_MAX)}…` : more,
+      id: model.id,
+      label: model.label,
+      input: decimalPerMillion(input),
+      output: decimalPerMillion(output),
+      cachedInput: cachedInput === null ? null : decimalPerMillion(cachedInput),
+      further: further.length > FURTHER_MAX ? `${further.slice(0, FURTHER_MAX)}…` : further,
+      chats: servesChat(model),
     };
   });
 }
@@ -113,8 +117,7 @@ export function sampleReceipt(
   { lines, units, webSearch }: SiteTexts,
 ): SampleReceipt {
   const model = shownModels(sold.models).find(servesChat);
-  const row = model?.prices.rows[0];
-  if (model === undefined || row === undefined) {
+  if (model === undefined) {
     const price = sold.search.pricePerResult;
     const unit = { usd: pricePerUnit(price), unit: units.result };
     return receiptOf(webSearch, [[lines.results, 10, price, unit]]);
@@ -123,9 +126,15 @@ export function sampleReceipt(
     usd: decimalPerMillion(price),
     unit: units.millionShort,
   });
+  const { input, output, fees } = firstRow(model.prices);
+  const fee = fees?.request?.price;
+  const feeLine = (price: PicoUsd): Line => {
+    return [lines.request, 1, price, { usd: pricePerUnit(price), unit: units.request }];
+  };
   return receiptOf(model.label, [
-    [lines.tokensIn, PROMPT_TOKENS, row.input, perMillion(row.input)],
-    [lines.tokensOut, OUTPUT_TOKENS, row.output, perMillion(row.output)],
+    [lines.tokensIn, PROMPT_TOKENS, input, perMillion(input)],
+    [lines.tokensOut, OUTPUT_TOKENS, output, perMillion(output)],
+    ...(fee === undefined ? [] : [feeLine(fee)]),
   ]);
 }
 
@@ -151,9 +160,9 @@ function shownModels(models: SoldThings["models"]): readonly ModelEntry[] {
   return own.length > 0 ? own : all;
 }
 
-/** The lowest price of tokens, as "from". */
+/** The lowest price of tokens among the models for chat, as "from". */
 function cheapest(models: readonly ModelEntry[], { million }: SiteTexts["units"]): UnitPrice[] {
-  const inputs = models.flatMap(({ prices }) => prices.rows[0]?.input ?? []);
+  const inputs = models.filter(servesChat).map(({ prices }) => firstRow(prices).input);
   const [first, ...others] = inputs;
   if (first === undefined) return [];
   const least = others.reduce((least, one) => (one < least ? one : least), first);

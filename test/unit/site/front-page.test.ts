@@ -2,8 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { SERVICES } from "../../../src/core/access/services.ts";
 import { type Brand, DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { LOGO_CHARACTERS_MAX, readLogo } from "../../../src/core/brand/logo.ts";
+import { pricesOf } from "../../../src/core/money/call-cost.ts";
+import { price } from "../../../src/core/money/money.ts";
+import type { FeePrices } from "../../../src/core/money/price-rows.ts";
 import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { englishSite } from "../../../src/site/texts/english.ts";
@@ -31,6 +35,22 @@ async function page(catalogue: Catalogue, origin: string | null = ORIGIN): Promi
 const modelOf = (id: string, parts: Partial<ModelEntry> = {}): ModelEntry => {
   return { ...MODEL, id, label: id, ...parts };
 };
+
+/** Prices of a million tokens with one fee. */
+const withFee = ([input, output]: readonly [string, string], fees: FeePrices) => {
+  const [ofInput, ofOutput] = [price(input, 1_000_000), price(output, 1_000_000)];
+  return pricesOf([{ input: ofInput, output: ofOutput, cachedInput: null, fees }]);
+};
+const RERANKER = modelOf("ranks-1", {
+  serves: "rerank",
+  prices: withFee(["0", "0"], { search_unit: { price: price("0.002", 1), per: "query" } }),
+});
+
+/** The data for search engines. */
+function linkedData(html: string) {
+  const [, text = ""] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(html) ?? [];
+  return JSON.parse(text);
+}
 
 describe("the language of the front page", () => {
   const catalogue = catalogueOf([modelOf("swift-9")], []);
@@ -120,6 +140,32 @@ describe("the front page", () => {
     for (const words of ["Web search", "$0.0005", "$0.05", "1,000 map tiles", "a recipient"]) {
       expect(html).toContain(words);
     }
+  });
+
+  test("has the price and the first call of a model that chats, and every fee", async () => {
+    const embedding = bandPrices({ input: "0.02", output: "0" });
+    const chat = withFee(["3", "15"], { request: { price: price("0.01", 1), per: "request" } });
+    const models = [
+      modelOf("vectors-1", { serves: "embedding", prices: embedding }),
+      RERANKER,
+      modelOf("swift-9", { prices: chat }),
+    ];
+    const html = await page(catalogueOf(models, []));
+    expect(html).toContain('from $3.00 <span class="faint">a million tokens</span>');
+    const [, service] = linkedData(html)["@graph"];
+    const name = `${SERVICES.chat.title}, a million tokens`;
+    expect(service.offers).toContainEqual(expect.objectContaining({ name, price: "3" }));
+    expect(html).toContain("&quot;model&quot;:&quot;swift-9&quot;");
+    expect(html).toContain("$0.002 for each query of search_unit");
+    expect(html).toContain("$0.01 for each request");
+    // 2,000 x 3 and 1,000 x 15, both for a million, and 0.01 for the request.
+    expect(html).toContain('<dd class="total">$0.031</dd>');
+  });
+
+  test("promises no chat where no model chats", async () => {
+    const html = await page(catalogueOf([RERANKER], []));
+    expect(html).not.toContain("from $");
+    expect(html).not.toContain("/v1/chat/completions");
   });
 
   test("follows the catalogue at once, and a cache that asks gets the new one", async () => {
@@ -214,8 +260,7 @@ describe("search engines", () => {
     expect(html).toMatch(/<title>Farebox: [^<]+<\/title>/);
     expect(html).toContain(`<meta name="description" content="${DEFAULT_BRAND.about}">`);
     expect(html).toContain(`<link rel="canonical" href="${ORIGIN}/en">`);
-    const data = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(html)?.[1] ?? "";
-    expect(JSON.parse(data)).toMatchObject({
+    expect(linkedData(html)).toMatchObject({
       "@context": "https://schema.org",
       "@graph": [{ "@type": "WebSite", url: `${ORIGIN}/en` }, { "@type": "Service" }],
     });
