@@ -37,7 +37,7 @@ export interface FrontPage {
 }
 
 /** More would take the page above its 60 KB; the list at /v1/models has all models. */
-const ROWS_LENGTH_MAX = 24_000;
+const ROWS_BYTES_MAX = 24_000;
 /** An amount with more than four decimals: up to the fourth, the others, and what follows. */
 const FINE = /^(.*[.,]\d{4})(\d+)(\D*)$/;
 const SHEET = new URL("./front-page.css", import.meta.url);
@@ -213,10 +213,10 @@ function modelsSection(models: readonly SoldModel[], { language }: FrontPageTerm
   const texts = SITE_TEXTS[language];
   const { columns } = texts;
   const rows = models.map((model) => modelRow(model, language));
-  let length = 0;
+  let bytes = 0;
   const shown = rows.filter(({ text }) => {
-    length += text.length;
-    return length <= ROWS_LENGTH_MAX;
+    bytes += Buffer.byteLength(text);
+    return bytes <= ROWS_BYTES_MAX;
   });
   const rest = models.length - shown.length;
   const more = html`<p class="note">${texts.more(rest)}${texts.gap}<a

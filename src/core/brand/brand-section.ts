@@ -7,7 +7,7 @@ import { LANGUAGE_TAGS, type OfferedLanguages } from "../languages.ts";
 import { parseAddress } from "../text/mail-address.ts";
 import { type Brand, type BrandLink, DEFAULT_BRAND, DOCS_SHOWN } from "./brand.ts";
 import { type Accent, type Colour, faintPair, type Scheme } from "./colours.ts";
-import { LOGO_CHARACTERS_MAX, readLogo } from "./logo.ts";
+import { LOGO_BYTES_MAX, readLogo } from "./logo.ts";
 
 const NAME_MAX = 40;
 const ABOUT_MAX = 160;
@@ -41,9 +41,9 @@ const BrandFile = Type.Object(
     logo_svg: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: LOGO_CHARACTERS_MAX,
+        maxLength: LOGO_BYTES_MAX,
         description: "The text of a square SVG picture of shapes alone; left out: a mark of ours",
-        errorMessage: `must be an SVG picture of at most ${LOGO_CHARACTERS_MAX} characters`,
+        errorMessage: `must be an SVG picture of at most ${LOGO_BYTES_MAX} bytes`,
       }),
     ),
     accent: Type.Optional(

@@ -11,7 +11,8 @@ export interface Logo {
   readonly version: string;
 }
 
-export const LOGO_CHARACTERS_MAX = 16_384;
+/** The most bytes of a picture as it is served, and the most characters of the text before. */
+export const LOGO_BYTES_MAX = 16_384;
 const DEPTH_MAX = 32;
 
 /** SVG 2: shapes, groups, gradients and clips. */
@@ -52,11 +53,11 @@ class BadLogo extends Error {}
  * Returns the picture, or the reason of its refusal, in words that go on after the field's name.
  */
 export function readLogo(text: string): Logo | string {
-  if (text.length > LOGO_CHARACTERS_MAX) {
-    return `must have at most ${LOGO_CHARACTERS_MAX} characters`;
-  }
+  const tooLarge = `must have at most ${LOGO_BYTES_MAX} bytes`;
+  if (text.length > LOGO_BYTES_MAX) return tooLarge;
   try {
     const svg = new Reader(text.trim()).read();
+    if (Buffer.byteLength(svg) > LOGO_BYTES_MAX) return tooLarge;
     return { svg, version: Bun.hash(svg).toString(36) };
   } catch (error) {
     if (error instanceof BadLogo) return error.message;

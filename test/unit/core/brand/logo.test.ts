@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { LOGO_CHARACTERS_MAX, readLogo } from "../../../../src/core/brand/logo.ts";
+import { LOGO_BYTES_MAX, readLogo } from "../../../../src/core/brand/logo.ts";
 
 const svg = (inside: string) => `<svg viewBox="0 0 24 24">${inside}</svg>`;
 
@@ -52,7 +52,10 @@ test("whatever could run, load or hide is refused by its name", () => {
     ["hello", "must not have text"],
     ["", "must be one whole <svg> element"],
     [svg("<g>".repeat(40) + "</g>".repeat(40)), "is deeper than 32 elements"],
-    [svg(`<title>${"x".repeat(LOGO_CHARACTERS_MAX)}</title>`), "must have at most"],
+    [svg(`<title>${"x".repeat(LOGO_BYTES_MAX)}</title>`), "must have at most"],
+    // Few characters, but many bytes of the picture as it is served.
+    [svg(`<title>${"模".repeat(6_000)}</title>`), "must have at most 16384 bytes"],
+    [svg(`<title>${'"'.repeat(6_000)}</title>`), "must have at most 16384 bytes"],
     ['<svg viewBox="0 0 1 1" xmlns="https://x.test"/>', "must not refer outside"],
   ] as const) {
     expect(refusal(text)).toContain(words);
