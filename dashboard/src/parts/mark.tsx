@@ -27,6 +27,13 @@ export function Brand() {
   );
 }
 
+/** On paper, whose receipt or statement it is, and where to ask; nothing on a screen. */
+export function PrintedBrand() {
+  const { name, supportEmail } = BRAND;
+  const text = supportEmail === null ? name : `${name} · ${supportEmail}`;
+  return <p className="printed strong">{text}</p>;
+}
+
 /** The legal pages of the operator, and the address to ask; null where there are none. */
 export function BrandLinks() {
   const { links, supportEmail } = BRAND;

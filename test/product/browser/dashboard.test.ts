@@ -82,7 +82,7 @@ describe.skipIf(!canRun)("a new customer", () => {
       // Paper is narrower than a wide screen.
       expect((await page.pdf()).length).toBeGreaterThan(EMPTY_PAPER_BYTES);
       await page.emulateMedia({ media: "print" });
-      const alone = expect.stringMatching(/^Receipt\s+charged\s+req_.+Route\s+fake$/s);
+      const alone = expect.stringMatching(/^Farebox\s+Receipt\s+charged\s+req_.+Route\s+fake$/s);
       expect(await page.evaluate(SEEN)).toEqual([alone, INK]);
       await ada.picture(`receipt-printed-${role}`);
     }
@@ -120,6 +120,7 @@ describe.skipIf(!canRun)("a new customer", () => {
     await page.emulateMedia({ media: "print" });
     const printed = await page.evaluate("document.body.innerText");
     expect(printed).toContain("At the end");
+    expect(printed).toMatch(/^Farebox\s+Statement/);
     for (const hidden of ["Month before", "Save as JSON"]) expect(printed).not.toContain(hidden);
     await page.emulateMedia({ media: null });
     await ada.button("Month before").click();

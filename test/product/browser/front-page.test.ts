@@ -87,10 +87,18 @@ describe.skipIf(!canRun)("a visitor", () => {
       "getComputedStyle(document.querySelector('button[type=submit]')).backgroundColor",
     );
     expect(colour).toBe("rgb(122, 31, 92)");
-    await visitor.signUp("bob@example.com");
+    const account = await visitor.signUp("bob@example.com");
     await visitor.settled();
     expect(await page.locator("body").textContent()).not.toContain("Farebox");
     await visitor.inspect("overview-branded");
+    // Paper says whose it is, and where to ask.
+    await visitor.go(`${account}/statement`);
+    await visitor.sees("At the end");
+    const shown = () => page.evaluate("document.querySelector('main').innerText");
+    expect(await shown()).not.toContain("help@acme.example");
+    await page.emulateMedia({ media: "print" });
+    expect(await shown()).toStartWith("Acme · help@acme.example");
+    await page.emulateMedia({ media: null });
     expect(visitor.complaints).toEqual([]);
   });
 });

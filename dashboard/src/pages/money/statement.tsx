@@ -12,6 +12,7 @@ import { countText } from "../../numbers.ts";
 import { AsOf } from "../../parts/as-of.tsx";
 import { columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
+import { PrintedBrand } from "../../parts/mark.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Facts, PageHead, Panel } from "../../parts/panel.tsx";
 import { SignedText } from "../../parts/signed-text.tsx";
@@ -31,6 +32,7 @@ export function StatementPage() {
   const go = (count: number) => change({ month: addMonths(month, count) });
   return (
     <>
+      <PrintedBrand />
       <PageHead title={t.nav.pages.statement} about={<AsOf value={query.data?.as_of} />}>
         <div className="row">
           <Button variant="default" onClick={() => go(-1)}>

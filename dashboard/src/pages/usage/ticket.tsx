@@ -12,6 +12,7 @@ import { nameOf } from "../../name-of.ts";
 import { countText } from "../../numbers.ts";
 import { Copy } from "../../parts/code.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
+import { PrintedBrand } from "../../parts/mark.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Facts, Tag } from "../../parts/panel.tsx";
 import { t } from "../../texts.ts";
@@ -32,6 +33,7 @@ export function Ticket({ account, id, close }: TicketProps) {
   return (
     <aside aria-label={t.usage.ticket.title}>
       <section className="panel ticket">
+        <PrintedBrand />
         <div className="row" data-apart="">
           <h2 className="ticket-title">{t.usage.ticket.title}</h2>
           <div className="row">
