@@ -16,6 +16,7 @@ import { readKeyNames } from "../../store/accounts/key-names.ts";
 import type { Database } from "../../store/servers/database.ts";
 import {
   type IssuedReceipt,
+  isBeforeLog,
   keepReceipt,
   lastReceipt,
   readReceiptKeys,
@@ -117,11 +118,16 @@ export class SignedReceipts {
       if (keyId !== null && known.claims.receipt.key !== keyId) throw notFound(request);
       return known;
     }
-    if (await wasCharged(this.#deps.database, number, uuid)) {
+    const { database, clock } = this.#deps;
+    const at = timeOfId(request);
+    const age = clock.now() - at;
+    const isPending = age >= 0 && age <= PENDING_MS;
+    // The ledger has no entry of a call that was refused or free: its month alone tells.
+    const isDropped = age > PENDING_MS && (await isBeforeLog(database, at));
+    if (isDropped || (await wasCharged(database, number, uuid))) {
       throw new ApiError("receipt_gone", `The log of request ${request} is not kept any more`);
     }
-    const age = this.#deps.clock.now() - timeOfId(request);
-    if (age < 0 || age > PENDING_MS) throw notFound(request);
+    if (!isPending) throw notFound(request);
     throw new ApiError("receipt_pending", `Request ${request} has no final record yet`, {
       retryAfterSeconds: RETRY_SECONDS,
     });

@@ -1,5 +1,6 @@
 // Receipts as they were issued, and the public keys of all receipts.
 
+import { monthText } from "../../core/money/months.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import type { receiptKeys, receipts } from "../tables/receipt-schema.ts";
 
@@ -50,6 +51,16 @@ export async function wasCharged(
   const rows = await sql`
     SELECT FROM ledger_entries WHERE account = ${account} AND request = ${request} LIMIT 1`;
   return rows.length > 0;
+}
+
+/** True if the log has no month as old as that of this time, in ms. */
+export async function isBeforeLog({ sql }: Database, atMs: number): Promise<boolean> {
+  const month = `request_log_${monthText(atMs).replace("-", "")}`;
+  const [row] = await sql`
+    SELECT min(c.relname) > ${month}::text AS is_before
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'request_log'::regclass AND c.relname ~ '^request_log_[0-9]{6}$'`;
+  return row?.is_before === true;
 }
 
 export type StoredKey = Readonly<typeof receiptKeys.$inferSelect>;

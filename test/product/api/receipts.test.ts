@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
-import { newTimedId, toUuid } from "../../../src/core/ids.ts";
+import { newTimedId, timeOfId, toUuid } from "../../../src/core/ids.ts";
 import { type ReceiptClaims, signReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { receiptKeyOf } from "../../../src/core/receipts/receipt-keys.ts";
 import { SignedReceipts } from "../../../src/readings/signed/signed-receipts.ts";
@@ -195,6 +195,21 @@ describe("once the log of a month was dropped", () => {
     const gone = await api.get(pathOf(lost.request_id), account);
     expect([gone.status, (await errorOf(gone)).code]).toEqual([410, "receipt_gone"]);
   });
+
+  test("a call that was refused or free is gone too, by the time in its id", async () => {
+    const account = await api.account();
+    const upkeep = new LogUpkeep(stores.database);
+    const old = new Date("2025-01-15T12:00:00Z");
+    await upkeep.ensurePartitions(old, 1);
+    const uncharged = newTimedId("request", random, old.getTime());
+    const told = async () => {
+      const response = await api.get(pathOf(uncharged), account);
+      return [response.status, (await errorOf(response)).code];
+    };
+    expect(await told()).toEqual([404, "receipt_not_found"]);
+    expect(await upkeep.dropMonths("2025-02")).toEqual(["2025-01"]);
+    expect(await told()).toEqual([410, "receipt_gone"]);
+  });
 });
 
 describe("a receipt that is not there", () => {
@@ -221,6 +236,7 @@ describe("a receipt that is not there", () => {
   test("of an id of before, or of no form, is not found", async () => {
     const account = await api.account();
     const old = newTimedId("request", random, Date.now() - 50 * 3_600_000);
+    await new LogUpkeep(stores.database).ensurePartitions(new Date(timeOfId(old)), 0);
     for (const id of [old, "req_x", "msg_0351Ki6Po6Ze8c7RSniYDy", "%00", "a b"]) {
       const response = await api.get(pathOf(encodeURIComponent(id)), account);
       expect(response.status).toBe(404);
