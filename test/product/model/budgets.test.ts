@@ -1,6 +1,7 @@
 // Compares budgets of spans, of runs and of end users with a model: random calls at random times,
 // over the ends of spans, that are settled in part, in whole or not at all, and a run that is
-// paused and resumed. Then shows that the comparison finds faults which are put into the scripts.
+// paused and resumed. Each call is quoted before. Then shows that the comparison finds faults which
+// are put into the scripts.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -24,6 +25,7 @@ import {
   WORLD_PEPPER,
 } from "../../support/stores/world.ts";
 import {
+  admitQuoted,
   compare,
   Disagreement,
   endAt,
@@ -176,7 +178,7 @@ async function play(commands: readonly Command[], parts: Parts): Promise<void> {
         ...(step.isInRun && { run }),
         ...(step.endUser !== null && { endUser: named(step.endUser) }),
       };
-      const answer = await actor.admit(ask(keyId, ofCents(step.cents), naming));
+      const answer = await admitQuoted(actor, ask(keyId, ofCents(step.cents), naming));
       const counted = model.admit(clock.ms, step);
       compare(answer, typeof counted === "string" ? counted : "admitted");
       if (answer.verdict === "admitted" && typeof counted !== "string") {
@@ -239,6 +241,19 @@ const MUTANTS: readonly Mutant[] = [
     breaks: "holds count in budgets",
     good: "named.record, named.room = b, named.cap - b.spent - b.held",
     bad: "named.record, named.room = b, named.cap - b.spent",
+  },
+  {
+    breaks: "a quote is refused as its call is",
+    good: "if attempt == 6 then",
+    bad: "if attempt == 6 then code = nil",
+  },
+  {
+    breaks: "a quote holds nothing",
+    good: "if attempt == 6 then",
+    bad: `if attempt == 6 then
+      if budgets and not code and not begins_run(budgets) then
+        hold_in_budgets(KEYS[#KEYS], bucket.epoch, budgets, bound)
+      end`,
   },
 ];
 

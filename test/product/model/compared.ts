@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Decision, Hold } from "../../../actors/account.ts";
+import type { Account, Asking, Decision, Hold } from "../../../actors/account.ts";
 import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
 import { ofCents, ZERO } from "../../../src/core/money/money.ts";
 import { verdictIn } from "../../support/stores/verdicts.ts";
@@ -31,6 +31,27 @@ export class Disagreement extends Error {
 export function compare(decision: Decision, wanted: string): void {
   const told = verdictIn(decision);
   if (told !== wanted) throw new Disagreement(`The model says ${wanted}, Farebox ${told}`);
+}
+
+/**
+ * Quotes a call and then makes it. The quote must say what the call gets, and must have changed
+ * nothing.
+ * @throws Disagreement
+ */
+export async function admitQuoted(
+  actor: Pick<Account, "admit" | "quote">,
+  asked: Asking,
+): Promise<Decision> {
+  const { refusal, mayFit, spendable } = await actor.quote(asked);
+  const decision = await actor.admit(asked);
+  const quoted = refusal?.code ?? "admitted";
+  const told = verdictIn(decision);
+  if (told !== quoted) throw new Disagreement(`The quote says ${quoted}, the call got ${told}`);
+  const { bound } = asked.terms;
+  if (bound > spendable ? refusal === null : mayFit) {
+    throw new Disagreement(`The quote of ${bound} says ${quoted}, and ${spendable} to be left`);
+  }
+  return decision;
 }
 
 /** A call that both the model and Farebox have open. */
