@@ -3,7 +3,7 @@
 
 import type { ModelPatterns } from "../../core/access/key-limits.ts";
 import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.ts";
-import { jsonOrNull } from "../../core/text/json.ts";
+import { jsonOrNull, objectOrEmpty } from "../../core/text/json.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
 import { planEndUsers } from "./litellm-end-users.ts";
@@ -27,6 +27,7 @@ import {
 import {
   commonModels,
   endDateOf,
+  keyTagsFrom,
   patternsFrom,
   rateFrom,
   smallestOfSpans,
@@ -172,7 +173,17 @@ class LiteLlmPlan {
     this.#restrictions(subject, key, losesWindows ? [SEVERAL_PERIODS] : []);
     const name = nameFrom(foreignText(key.key_alias) ?? foreignText(key.key_name), "imported");
     const known = { origin: `key:${key.token}`, name, lastFour: lastFourOf(key), ipAllowlist: [] };
-    return { ...known, ...budgets, ...rates, endsAt: endDateOf(expiresMs), models };
+    const tags = this.#tags(subject, key);
+    return { ...known, ...budgets, ...rates, endsAt: endDateOf(expiresMs), models, tags };
+  }
+
+  /** The tags that LiteLLM puts on each call of a key: its own, and those of its team (D-887). */
+  #tags(subject: string, key: ForeignRow): readonly string[] {
+    const team = this.#teams.get(key.team_id);
+    const words = [...tagsOf(key), ...(team === undefined ? [] : tagsOf(team))];
+    const { value, notes } = keyTagsFrom(words);
+    this.#notes.push(...notes.map((note) => `${subject}: ${note}`));
+    return value;
   }
 
   /** The models that a key may call there: those of its own list and of its owner's (D-887). */
@@ -378,6 +389,10 @@ function modelsOf({ models }: ForeignRow): ModelPatterns {
   return names.filter((name) => name !== NO_MODELS);
 }
 
+function tagsOf({ metadata }: ForeignRow): string[] {
+  return listOf(objectOrEmpty(storedJson(metadata)).tags);
+}
+
 function windowsOf(row: ForeignRow): BudgetWindow[] {
   return budgetLimitsOf(row).flatMap((limit) => {
     const { max_budget: budget, budget_duration: period } = (limit ?? {}) as ForeignRow;
@@ -386,16 +401,20 @@ function windowsOf(row: ForeignRow): BudgetWindow[] {
   });
 }
 
-/** Some releases of LiteLLM store the list as a text in its JSON. */
 function budgetLimitsOf({ budget_limits: limits }: ForeignRow): readonly unknown[] {
-  const list = typeof limits === "string" ? jsonOrNull(limits) : limits;
+  const list = storedJson(limits);
   return Array.isArray(list) ? list : [];
+}
+
+/** A value of a JSON column: some releases of LiteLLM store it as a text in its JSON. */
+function storedJson(value: unknown): unknown {
+  return typeof value === "string" ? jsonOrNull(value) : value;
 }
 
 /** True for a value that sets no limit: LiteLLM stores empty objects and lists for that, too. */
 function isNoLimit(value: unknown): boolean {
   if ((value ?? null) === null) return true;
-  const limit = typeof value === "string" ? jsonOrNull(value) : value;
+  const limit = storedJson(value);
   return typeof limit === "object" && limit !== null && Object.keys(limit).length === 0;
 }
 

@@ -29,6 +29,8 @@ export const ANY_SPENDING: PlannedSpending = { monthlyLimit: null, budgets: [] }
 export interface PlannedLimits extends Pick<KeyRates, "requestsPerMinute" | "tokensPerMinute"> {
   readonly endsAt: Date | null;
   readonly models: ModelPatterns;
+  /** The tags: no limit, but words by which the calls of the key are found. */
+  readonly tags: readonly string[];
   /** The budgets, at most one of each span. */
   readonly budgets: readonly PlannedBudget[];
 }
@@ -37,6 +39,7 @@ export interface PlannedLimits extends Pick<KeyRates, "requestsPerMinute" | "tok
 export const NO_LIMITS: PlannedLimits = {
   endsAt: null,
   models: null,
+  tags: [],
   requestsPerMinute: null,
   tokensPerMinute: null,
   budgets: [],

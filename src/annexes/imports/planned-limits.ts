@@ -1,4 +1,4 @@
-// Plans the limits of an imported key: its end, models, rates and budgets.
+// Plans the limits of an imported key (its end, models, rates and budgets), and its tags.
 
 import type { StandingSpan } from "../../core/access/budgets.ts";
 import {
@@ -7,7 +7,9 @@ import {
   type ModelPatterns,
   mayCallModel,
   RATE_MAX,
+  TAGS_MAX,
 } from "../../core/access/key-limits.ts";
+import { isTag } from "../../core/text/field-rules.ts";
 import { type PlannedBudget, wholeOf } from "./plan.ts";
 
 /** A key with a later end counts as endless: some ends are not dates of any calendar. */
@@ -84,6 +86,22 @@ export function patternsFrom(names: ModelPatterns, ids: readonly string[]): Carr
 
 function partition(names: readonly string[], is: (name: string) => boolean): [string[], string[]] {
   return [names.filter(is), names.filter((name) => !is(name))];
+}
+
+/** Returns these words as tags of a key, as many as it may have; the notes name the others. */
+export function keyTagsFrom(words: readonly string[]): Carried<readonly string[]> {
+  const distinct = [...new Set(words.map((word) => word.trim()))];
+  const [possible, impossible] = partition(distinct, isTag);
+  const others = possible.slice(TAGS_MAX);
+  const notes: string[] = [];
+  if (impossible.length > 0) {
+    const names = impossible.map((word) => `'${word}'`).join(", ");
+    notes.push(`not carried over: tags that no key can have here: ${names}`);
+  }
+  if (others.length > 0) {
+    notes.push(`a key may have ${TAGS_MAX} tags; not carried over: ${others.join(", ")}`);
+  }
+  return { value: possible.slice(0, TAGS_MAX), notes };
 }
 
 /** The models that both lists allow. */

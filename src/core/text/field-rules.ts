@@ -78,12 +78,17 @@ export function modelsFrom(words: readonly string[]): readonly string[] {
 export function tagsFrom(words: readonly string[]): readonly string[] {
   const tags = [...new Set(words.map((word) => word.trim()))];
   if (tags.length > TAGS_MAX) throw new BrokenRule(`must be at most ${TAGS_MAX} tags`);
-  const wrong = tags.find((tag) => !TAG.test(tag) || [...tag].length > TAG_CHARACTERS_MAX);
+  const wrong = tags.find((tag) => !isTag(tag));
   if (wrong === undefined) return tags;
   throw new BrokenRule(
     `must have 1 to ${TAG_CHARACTERS_MAX} characters each, no comma and no control character, ` +
       `but has '${wrong}'`,
   );
+}
+
+/** True for a text that a key may have as a tag. */
+export function isTag(text: string): boolean {
+  return TAG.test(text) && [...text].length <= TAG_CHARACTERS_MAX;
 }
 
 /** A time in ISO 8601 with its zone, in a usual year. @throws RangeError */

@@ -40,6 +40,7 @@ export interface ImportedKey {
   readonly models?: readonly string[];
   readonly rpm?: number;
   readonly tpm?: number;
+  readonly tags?: readonly string[];
   /** USD by span. */
   readonly budgets?: Readonly<Record<string, string>>;
 }
@@ -108,6 +109,7 @@ async function readAccounts(world: World): Promise<Record<string, Imported>> {
           'limit', trim_scale(k.monthly_limit / 1e9)::text) || jsonb_strip_nulls(
           jsonb_build_object('ends', to_char(k.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
           'models', k.models, 'rpm', k.requests_per_minute, 'tpm', k.tokens_per_minute,
+          'tags', nullif(k.tags, '{}'),
           'budgets', (SELECT jsonb_object_agg(b.span, trim_scale(b.amount / 1e9)::text)
             FROM budgets b WHERE b.key = k.number))) ORDER BY k.number)
         FROM keys k WHERE k.account = a.number), '[]') AS keys

@@ -85,12 +85,13 @@ test("budgets of teams and users by a period are limits of the account", async (
   expect(first.notes.join("\n")).not.toContain("t3 'several periods': not carried over");
 });
 
-test("keys go to their team, or their user, with their limits; dead keys to none", async () => {
+test("keys go to their team, or their user, with limits and tags; dead keys to none", async () => {
   const accounts = await lab.accounts();
+  const ofTeam = { limit: null, ips: [], models: ["gpt-test"] };
   expect(accounts["Ünïcode ☂ GmbH"]?.keys).toEqual([
-    { name: "monthly", limit: "20", ips: [], models: ["gpt-test"], rpm: 50, tpm: 9000 },
-    { name: "weekly", limit: null, ips: [], models: ["gpt-test"], budgets: { week: "5" } },
-    { name: "total", limit: null, ips: [], models: ["gpt-test"], budgets: { total: "3" } },
+    { ...ofTeam, name: "monthly", limit: "20", rpm: 50, tpm: 9000, tags: ["web", "shop"] },
+    { ...ofTeam, name: "weekly", budgets: { week: "5" }, tags: ["shop"] },
+    { ...ofTeam, name: "total", budgets: { total: "3" }, tags: ["shop"] },
   ]);
   expect(accounts.unlimited?.keys).toEqual([
     {
@@ -116,6 +117,7 @@ test("keys go to their team, or their user, with their limits; dead keys to none
       "key 'used up' (…): its budget is used up; no new key",
       "key '=formula()' (…dddd): its models o9 are allowed, but none of that name is imported",
       "key '=formula()' (…dddd): not carried over: max_parallel_requests 3",
+      "key 'monthly' (…aaaa): not carried over: tags that no key can have here: 'a,b'",
     ]),
   );
   // A session of its dashboard is not anyone's key.
@@ -245,6 +247,7 @@ async function fillPeople(): Promise<void> {
       models: ["gpt-test"],
       rpm_limit: 100,
       organization_id: "org1",
+      metadata: { tags: ["shop"] },
     },
     { team_id: "t2", team_alias: "blocked team", max_budget: 5, spend: 5, blocked: true },
     {
@@ -282,7 +285,13 @@ async function fillPeople(): Promise<void> {
       ...more,
     });
   };
-  await key("monthly", { key_name: "sk-...aaaa", team_id: "t1", user_id: "ada", budget_id: "b1" });
+  await key("monthly", {
+    key_name: "sk-...aaaa",
+    team_id: "t1",
+    user_id: "ada",
+    budget_id: "b1",
+    metadata: { tags: ["web", "a,b", "shop"], owner: "ada" },
+  });
   await key("weekly", {
     key_name: "sk-...bbbb",
     team_id: "t1",

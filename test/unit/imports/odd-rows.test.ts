@@ -99,6 +99,34 @@ test("a budget keeps its span, and one of another period is the limit each month
   );
 });
 
+test("a key has at most eight tags, each once, and the notes name the others", () => {
+  const many = Array.from({ length: 7 }, (_, at) => `tag-${at}`);
+  const odd = ["", "a\u0000b", "x".repeat(33), 5, null, " web ", "web"];
+  const plan = liteLlm({
+    teams: [{ team_id: "t", metadata: JSON.stringify({ tags: ["team", "late"] }) }],
+    keys: [
+      { token: "many", team_id: "t", metadata: { tags: many } },
+      { token: "odd", team_id: "t", metadata: { tags: odd } },
+      { token: "text", user_id: "ada", metadata: "no JSON" },
+      { token: "list", user_id: "ada", metadata: { tags: "web" } },
+    ].map((key) => ({ ...key, key_alias: key.token })),
+  });
+  const tags = plan.accounts.flatMap(({ keys }) => keys.map((key) => [key.name, key.tags]));
+  expect(Object.fromEntries(tags)).toEqual({
+    many: [...many, "team"],
+    odd: ["web", "team", "late"],
+    text: [],
+    list: [],
+  });
+  expect(plan.notes).toEqual(
+    expect.arrayContaining([
+      "key 'many' (…): a key may have 8 tags; not carried over: late",
+      "key 'odd' (…): not carried over: tags that no key can have here: '', 'a\u0000b', " +
+        `'${"x".repeat(33)}'`,
+    ]),
+  );
+});
+
 test("a key spends no more in a longer period than it could spend there", () => {
   const key = { user_id: "ada", max_budget: 100, spend: 30 };
   const plan = liteLlm({
