@@ -1,19 +1,24 @@
-// Shows signed receipts, and checks the signatures of Farebox, without any store or network:
-// `farebox receipt verify` and `farebox statement verify`.
+// Shows signed receipts and statements, and checks the signatures of Farebox, without any store or
+// network: `farebox receipt verify` and `farebox statement verify`.
 
 import { readFile } from "node:fs/promises";
 import { findAccount } from "../accounts/administration.ts";
 import { AdministrationError } from "../core/errors.ts";
+import { dollarText } from "../core/money/money.ts";
 import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
 import { type PublicJwk, receiptKeyOf } from "../core/receipts/receipt-keys.ts";
 import { verifyStatement } from "../core/receipts/statement-jws.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
 import { issuedReceiptReply } from "../readings/signed/issued-receipt.ts";
 import { issuerOf, SignedReceipts } from "../readings/signed/signed-receipts.ts";
+import { type StatementReply, statementReply } from "../readings/signed/signed-statement.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { readAsConsole } from "./list-command.ts";
+import { tryFlush } from "./operation/log-commands.ts";
+import { indented, table } from "./print.ts";
+import { accountSource } from "./reading-commands.ts";
 import type { Stores } from "./stores.ts";
-import { idOf } from "./values.ts";
+import { begunMonthOf, idOf } from "./values.ts";
 
 /** The check of one kind of signed document. */
 interface Verifying {
@@ -123,6 +128,52 @@ const show: Command = {
   },
 };
 
+const showMonth: Command = {
+  name: "statement show",
+  positionals: ["ID"],
+  summary: "Show the signed statement of a month of an account: balances, changes and charges",
+  options: {
+    month: { value: "MONTH", help: "the UTC month, such as 2026-11", required: true },
+  },
+  prepare(input) {
+    const id = idOf(input, "account");
+    const month = begunMonthOf(input, "month");
+    return async (stores): Promise<Answer> => {
+      const source = await accountSource(stores, id);
+      const receipts = await receiptsOf(stores);
+      await tryFlush(stores);
+      const signing = { receipts, nowMs: input.nowMs };
+      const reply = await readAsConsole(statementReply(source, month, signing));
+      return { json: { ...reply }, text: `statement of ${id}\n${statementText(reply)}` };
+    };
+  },
+};
+
+function statementText({ statement, jws }: StatementReply): string {
+  const { month, is_over: isOver, opening, entries, closing, calls, charges } = statement;
+  const amounts = (one: { readonly paid_usd: string; readonly free_usd: string }) => [
+    dollarText(one.paid_usd),
+    dollarText(one.free_usd),
+  ];
+  const balances = table([
+    ["", "count", "paid", "free"],
+    ["opening", "", ...amounts(opening)],
+    ...entries.map((entry) => [entry.kind, String(entry.count), ...amounts(entry)]),
+    ["closing", "", ...amounts(closing)],
+  ]);
+  const owed = closing.owed_usd === "0" ? [] : [`owed ${dollarText(closing.owed_usd)}`];
+  const charged = `${calls.charged} calls were charged ${dollarText(calls.cost_usd)}`;
+  const models = charges.map((one) => [one.service, one.model ?? "-", dollarText(one.cost_usd)]);
+  return [
+    `month ${month}${isOver ? "" : ", which has not ended"}`,
+    indented(balances),
+    ...owed,
+    charged,
+    ...(models.length === 0 ? [] : [indented(table(models))]),
+    jws,
+  ].join("\n");
+}
+
 /**
  * The receipts as the servers issue them. A receipt by a key that the servers do not have could
  * never be verified, and would be kept.
@@ -137,8 +188,8 @@ async function receiptsOf(stores: Stores): Promise<SignedReceipts> {
     (one) => one.kid === kid && one.retired_at === undefined,
   );
   if (isCurrent) return receipts;
-  const message = "RECEIPT_SECRET is not that of the servers, so no receipt is signed with it";
+  const message = "RECEIPT_SECRET is not that of the servers, so nothing is signed with it";
   throw new AdministrationError("wrong_state", message);
 }
 
-export const receiptCommands: readonly Command[] = [show, verify, verifyMonth];
+export const receiptCommands: readonly Command[] = [show, verify, showMonth, verifyMonth];

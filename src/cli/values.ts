@@ -4,7 +4,7 @@ import { type ModelPatterns, RATE_MAX } from "../core/access/key-limits.ts";
 import type { Scope } from "../core/access/services.ts";
 import { type IdKind, isId } from "../core/ids.ts";
 import { type NanoUsd, usd } from "../core/money/money.ts";
-import { instantMs } from "../core/money/months.ts";
+import { instantMs, isMonth, monthText } from "../core/money/months.ts";
 import {
   addressesFrom,
   amountFrom,
@@ -99,6 +99,16 @@ export function timeOf(input: Input, option: string): Date | null {
     throw new UsageError(`--${option} ${USUAL_YEARS}, but is '${text}'`);
   }
   return time;
+}
+
+/** A UTC month that has begun, such as `2026-11`. */
+export function begunMonthOf({ values, nowMs }: Input, option: string): string {
+  const month = values.get(option) ?? "";
+  if (!isMonth(month)) {
+    throw new UsageError(`--${option} must be a month such as 2026-11, but is '${month}'`);
+  }
+  if (month <= monthText(nowMs)) return month;
+  throw new UsageError(`--${option} ${month} has not begun`);
 }
 
 /** The name that equals the word, ignoring case; undefined if there is none. */

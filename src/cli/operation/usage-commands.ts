@@ -1,17 +1,16 @@
 // Commands about the sums of the request log.
 
 import { findAccount } from "../../accounts/administration.ts";
-import { isMonth, monthText } from "../../core/money/months.ts";
 import { focusPages } from "../../readings/focus/focus.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
 import { repairMargins } from "../../store/usage/margin-repair.ts";
 import { repairUsage } from "../../store/usage/usage-repair.ts";
 import { platformFetch } from "../../upstream/open-fetch.ts";
-import { type Command, UsageError } from "../command.ts";
+import type { Command } from "../command.ts";
 import { accountSource } from "../reading-commands.ts";
 import { openCatalogue, serverSettings } from "../server-settings.ts";
 import { OUT, outFileOf, writeCsv } from "../sink.ts";
-import { idOf } from "../values.ts";
+import { begunMonthOf, idOf } from "../values.ts";
 import { tryFlush } from "./log-commands.ts";
 
 const repair: Command = {
@@ -44,11 +43,7 @@ const focus: Command = {
   },
   prepare(input) {
     const id = idOf(input, "account");
-    const month = input.values.get("month") ?? "";
-    if (!isMonth(month)) {
-      throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
-    }
-    if (month > monthText(input.nowMs)) throw new UsageError(`--month ${month} has not begun`);
+    const month = begunMonthOf(input, "month");
     const file = outFileOf(input);
     return async (stores) => {
       const { database, environment, warn } = stores;

@@ -85,6 +85,8 @@ describe("a wrong command line exits 2 and names the fault", () => {
     [["log", "export", ID, "--from", "2026-01-01"], "needs --to ISO-TIME"],
     [[...EXPORT, "2026-01-01"], "--from must be before --to"],
     [[...EXPORT, "2026-01-02", "--json"], "--json needs --out"],
+    [["statement", "show", ID], "needs --month MONTH"],
+    [["statement", "show", ID, "--month", "2026-13"], "--month must be a month such as 2026-11"],
     [["audit", "all"], "'all' is not the id of an account"],
   ];
 
