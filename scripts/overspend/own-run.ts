@@ -1,6 +1,7 @@
 // Runs every trial against Farebox itself: two API processes, their stores and a worker, which are
 // started for it on ports of their own.
 
+import { changeEndUserBudget } from "../../src/accounts/end-users.ts";
 import { describe } from "../../src/core/journal/audit-finding.ts";
 import { usd } from "../../src/core/money/money.ts";
 import { type Product, startProduct } from "../../test/support/product/product.ts";
@@ -16,6 +17,8 @@ export interface OwnTrial {
   readonly isKilled?: boolean;
   /** The terms of its account, besides the enterprise contract; a dollar by default. */
   readonly terms?: AccountTerms;
+  /** The end user of all calls, who may spend a dollar a month; without one, calls name nobody. */
+  readonly endUser?: string;
 }
 
 const BALANCE = usd("1.00");
@@ -31,6 +34,19 @@ export const OWN_TRIALS: readonly OwnTrial[] = [
     cents: [10, 30],
     addresses: 2,
     terms: { paid: "100", keyBudgets: { total: "1.00" } },
+  },
+  {
+    name: "an end user with a budget of $1.00 a month, on an account with $100",
+    cents: [10, 30],
+    addresses: 2,
+    terms: { paid: "100" },
+    endUser: "customer-4711",
+  },
+  {
+    name: "an account's budget of $1.00 in five hours, with $100",
+    cents: [10, 30],
+    addresses: 2,
+    terms: { paid: "100", budgets: { "5h": "1.00" } },
   },
 ];
 
@@ -61,12 +77,17 @@ export async function runOwnTrials(
 }
 
 async function trialOf(product: Product, own: OwnTrial, calls: number): Promise<Trial> {
-  const { key } = await product.account({
+  const { key, row } = await product.account({
     contract: "enterprise",
     free: "0",
     paid: "1.00",
     ...own.terms,
   });
+  if (own.endUser !== undefined) {
+    const each = { endUser: null, key: null, span: "month", amount: BALANCE } as const;
+    const note = () => async () => {};
+    await changeEndUserBudget(product.operator.administration, row, { ...each, note });
+  }
   const apis = product.apis.slice(0, own.addresses);
   const urls = apis.map(({ url }) => `${url}/v1`);
   const spend: SpendSource = {
@@ -82,7 +103,7 @@ async function trialOf(product: Product, own: OwnTrial, calls: number): Promise<
     key,
     calls,
     cents: own.cents,
-    user: null,
+    user: own.endUser ?? null,
     balance: BALANCE,
     spend,
     kill,
