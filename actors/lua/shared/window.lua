@@ -104,6 +104,9 @@ local function open_window(window, now)
   if second < last - SLOTS then
     restart_window(window, second, window.total)
     return true
+  elseif window.total < 0 then
+    -- A build that reads times as whole seconds has written counts to wrong places.
+    restart_window(window, second, 0)
   elseif second - last >= SLOTS then
     restart_window(window, second, 0)
   elseif second > last then

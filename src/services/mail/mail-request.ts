@@ -51,15 +51,14 @@ function isBlank(value: string | null | undefined): value is "" | null | undefin
 
 function readRecipients(to: MailFields["to"], mailDomain: string): MailAddress[] {
   if (typeof to === "string") return [readRecipient(to, "to", mailDomain)];
-  if (to.length > MAIL.toItemsMax) throw tooMany(`${to.length} items`);
+  if (to.length > MAIL.toItemsMax) throw tooMany(`${to.length} items`, MAIL.toItemsMax);
   const found = distinct(to.map((item, i) => readRecipient(item, `to[${i}]`, mailDomain)));
   if (found.length <= RECIPIENTS_MAX) return found;
-  throw tooMany(`${found.length} recipients`);
+  throw tooMany(`${found.length} recipients`, RECIPIENTS_MAX);
 }
 
-function tooMany(found: string): ApiError {
-  const rule = `no tier allows more than ${RECIPIENTS_MAX} recipients`;
-  return new ApiError("too_many_recipients", `to has ${found}; ${rule}`);
+function tooMany(found: string, most: number): ApiError {
+  return new ApiError("too_many_recipients", `to has ${found}; no tier allows more than ${most}`);
 }
 
 function readRecipient(value: string, field: string, mailDomain: string): MailAddress {

@@ -45,9 +45,10 @@ export async function inLockTries<Value>(
   work: () => Promise<Value>,
   { count, lockMs, pause, onBusy }: LockTries,
 ): Promise<Value> {
-  await sql`SELECT set_config('lock_timeout', ${String(lockMs)}, false)`;
   for (let tried = 1; ; tried += 1) {
     try {
+      // Before each try: a connection that was lost in the pause has a new session.
+      await sql`SELECT set_config('lock_timeout', ${String(lockMs)}, false)`;
       return await work();
     } catch (error) {
       if (!isLocked(error) && !isDeadlock(error)) throw error;

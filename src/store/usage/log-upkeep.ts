@@ -63,7 +63,7 @@ export class LogUpkeep {
 
   /**
    * Clears the IP hashes of all rows older than `before`, of calls and of the activity of people,
-   * and the bytes of rejected entries that are written or given up; destroys the secrets of months
+   * and the bytes of rejected entries that nothing reads any more; destroys the secrets of months
    * that have no hashes left. Uses short statements, which hold no lock for long. Postgres stores
    * up to which time this is done, so that a finished month is not read again.
    */
@@ -83,7 +83,9 @@ export class LogUpkeep {
     const rejected = await sql`
       UPDATE rejected_entries SET content = ''
       WHERE content <> '' AND rejected_at < ${before.toISOString()}
-        AND (resolved_at IS NOT NULL OR set_aside_at IS NOT NULL)`;
+        -- A wallet that is built anew still reads an entry with money that was given up.
+        AND (resolved_at IS NOT NULL
+          OR (set_aside_at IS NOT NULL AND (ledger_written OR seq IS NULL)))`;
     cleared += people.count + rejected.count;
     await sql`DELETE FROM ip_hash_secrets WHERE month < ${monthText(before.getTime())}`;
     await sql`

@@ -85,22 +85,23 @@ test("IP hashes of people's actions are cleared when they are 90 days old, too",
   ]);
 });
 
-test("the bytes of a rejected entry go in time, unless it is yet to be written", async () => {
+test("the bytes of a rejected entry go in time, unless a wallet may need them", async () => {
   const { sql } = database;
   const nowMs = Date.UTC(2026, 9, 20, 12);
   const [old, young] = [nowMs - 90 * DAY_MS - 1, nowMs - 90 * DAY_MS].map((ms) =>
     new Date(ms).toISOString(),
   );
   const rows = [
-    { entry: 1, rejected_at: old, resolved_at: old, set_aside_at: null },
-    { entry: 2, rejected_at: old, resolved_at: null, set_aside_at: old },
-    { entry: 3, rejected_at: old, resolved_at: null, set_aside_at: null },
-    { entry: 4, rejected_at: young, resolved_at: young, set_aside_at: null },
+    { entry: 1, rejected_at: old, resolved_at: old, set_aside_at: null, seq: 1 },
+    { entry: 2, rejected_at: old, resolved_at: null, set_aside_at: old, seq: null },
+    { entry: 3, rejected_at: old, resolved_at: null, set_aside_at: old, seq: 3 },
+    { entry: 4, rejected_at: old, resolved_at: null, set_aside_at: null, seq: null },
+    { entry: 5, rejected_at: young, resolved_at: young, set_aside_at: null, seq: 5 },
   ].map((row) => ({ ...row, bucket: 1, epoch: 1, reason: "", content: Buffer.from("entry") }));
   await sql`INSERT INTO rejected_entries ${sql(rows)}`;
   await expireIpHashes({ upkeep: new LogUpkeep(database), now: () => nowMs });
   const kept = await sql`SELECT entry FROM rejected_entries WHERE content <> '' ORDER BY entry`;
-  expect(kept.map(({ entry }) => Number(entry))).toEqual([3, 4]);
+  expect(kept.map(({ entry }) => Number(entry))).toEqual([3, 4, 5]);
 });
 
 test("a month without hashes is vacuumed, so that its space can be used again", async () => {

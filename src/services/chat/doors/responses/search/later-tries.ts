@@ -6,7 +6,8 @@ import { ApiError } from "../../../../../core/errors.ts";
 /** Refusals that other calls of the same caller cause. Such refusals may be over soon. */
 const OTHERS_FIRST: ReadonlySet<string> = new Set(["too_many_streams", "rate_limit_exceeded"]);
 /**
- * A full window has room again after 61 seconds at most, because each second counts until its end.
+ * A full window has room again after 61 seconds at most: a second counts until its end, if the time
+ * of its last request is not known.
  */
 const WAIT_MAX_MS = 62_000;
 
