@@ -85,7 +85,7 @@ interface Access {
   readonly named: NamedBudgets;
 }
 
-/** The packed arguments, and the fields that the answer of the script needs. */
+/** The arguments of the admission script, and the fields that reading its reply needs. */
 interface Attempt extends AdmitArgs {
   readonly access: Access;
   readonly key: AccessKey;

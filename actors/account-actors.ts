@@ -22,8 +22,9 @@ import type { TopUpListener } from "./top-up-trigger.ts";
 /** An actor without open calls is dropped after this many renewal rounds without use. */
 const IDLE_ROUNDS = 60;
 /**
- * The turns in which the costs of streams are counted and stored: all streams at once would hold
- * up every other call. By bucket, because the texts of an account are counted together (D-594).
+ * The number of turns in which the costs of streams are counted and stored: all streams at once
+ * would hold up every other call. A turn has whole buckets, because the texts of an account are
+ * counted together (D-594).
  */
 const CHECKPOINT_TURNS = 8;
 /** With more actors, the oldest without open calls is dropped; it is made again when it is used. */
@@ -39,8 +40,8 @@ export interface AccountActorsDeps {
    */
   readonly processId: string;
   /**
-   * Opens another client for scripts than `redis`. Without this client `redis` runs the scripts: a
-   * Cluster and Sentinel need that.
+   * Opens a separate client that runs the scripts. Without it, `redis` runs the scripts, as a
+   * Cluster or Sentinel requires.
    */
   readonly openScripts?: OpenScriptClient;
   /** Checks automatic top-ups; without it no account is topped up. */
@@ -51,7 +52,7 @@ export interface AccountActorsDeps {
   readonly timing?: ScriptTiming;
   /** Only tests set it; scripts then use this time instead of Redis's. */
   readonly scriptTime?: () => ScriptTime;
-  /** The scripts of a test. */
+  /** A library with changed scripts, for tests. */
   readonly library?: ScriptLibrary | undefined;
 }
 
@@ -143,14 +144,14 @@ export class AccountActors implements Actors {
       void this.#announce();
     }, LEASE_RENEWAL_MS);
     const saving = setInterval(() => {
-      // A late timer stores the buckets of all turns that passed: each has its second by the clock.
+      // A late timer also stores the buckets of the turns that it missed.
       void this.leases.saveCosts(this.#turns.due());
     }, CHECKPOINT_MS / CHECKPOINT_TURNS);
     this.#timers = [renewal, saving];
     void this.#announce();
   }
 
-  /** Resolves when Redis knows that this process has ended, unless it is away. */
+  /** Resolves when Redis knows that this process has ended, or could not be told. */
   async stop(): Promise<void> {
     if (this.#timers.length === 0) return;
     for (const timer of this.#timers) clearInterval(timer);

@@ -13,7 +13,7 @@ import { fromPostgres } from "./scripts/script-runner.ts";
 
 /** The most end users of an account that a process knows: those that called last. */
 export const END_USERS_KNOWN_MAX = 5_000;
-/** An end user is looked up again after so long: numbers that are never looked up are deleted. */
+/** After this time an end user is looked up again: numbers without look-ups are deleted. */
 const KNOWN_MS = HOUR_MS;
 /** The most end users that begin in one transaction. */
 const BEGUN_AT_ONCE = 200;
@@ -33,11 +33,11 @@ interface Known {
 export class AccountEndUsers {
   readonly #accountId: string;
   readonly #repository: WalletRepository;
-  /** Made for the first end user, because it takes the memory of all that it may hold. */
+  /** Created for the first end user, because an LRU cache allocates all of its places at once. */
   #known: LRUCache<string, Known> | null = null;
-  /** Calls of an end user at the same time share one reading, and its begin. */
+  /** Calls of one end user at the same time share one reading, and one start of its budgets. */
   readonly #reading = new OpenWork<readonly EndUserCount[]>();
-  /** One batch at a time: each waits for the account's row and holds a connection (D-984). */
+  /** One batch at a time: a batch waits for the account's row and holds a connection (D-984). */
   readonly #begins: Batches<AskedEndUser, readonly EndUserCount[]>;
 
   constructor(accountId: string, repository: WalletRepository) {
@@ -48,13 +48,13 @@ export class AccountEndUsers {
     );
   }
 
-  /** The budgets of an end user; a default one that has not counted it yet has no number. */
+  /** The end user's budgets; a default budget that has not counted the end user has no number. */
   async budgetsOf(call: EndUserCall, isQuote: boolean): Promise<readonly EndUserBudget[]> {
     const known = this.#known?.get(nameOf(call));
-    // Of either sign, so that a clock that goes back makes no entry that lasts.
+    // The absolute difference: an entry must not last longer because a clock went back.
     if (known !== undefined && Math.abs(call.nowMs - known.atMs) < KNOWN_MS) {
-      // Another process may have begun it meanwhile: a call would learn of that before it is
-      // admitted, a quote would not.
+      // Another process may have begun the budgets meanwhile: a call would learn of them before it
+      // is admitted, a quote would not.
       if (!isQuote || known.budgets.every(isBegun)) return known.budgets;
     }
     const found = await this.#read(call);
@@ -64,7 +64,7 @@ export class AccountEndUsers {
     return this.#remember(call, found);
   }
 
-  /** Begins what has not counted the end user yet, for a call that would be admitted. */
+  /** Begins the budgets that do not count the end user yet, for a call that would be admitted. */
   async begin(call: EndUserCall): Promise<readonly EndUserBudget[]> {
     const begun = await this.#reading.share(`begin ${nameOf(call)}`, () =>
       this.#begins.add(askedIn(call)),
@@ -82,7 +82,7 @@ export class AccountEndUsers {
   /** Notes that the end user was seen, beside its call. */
   #refresh({ endUser }: EndUserCall, found: readonly EndUserCount[]): void {
     const { touch } = this.#repository.endUsers;
-    // The next look-up, an hour later, tries it again; what is old at last is waited for.
+    // A later look-up retries a failure; one that finds the rows old waits for the update.
     touch(endUser.digests[0], found).catch(() => {});
   }
 

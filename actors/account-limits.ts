@@ -106,7 +106,7 @@ export function accessCall({ call: { clientIp }, terms }: Asking, nowMs: number)
   return { scope, clientIp, nowMs, model, standIns, refusal, isOpen, isFree };
 }
 
-/** The rates of a key now, and with its tier the limit of its window. */
+/** The present rates of a key, and the limit of its request window in this tier. */
 export function ratesNow(key: AccessKey, { requestsPerMinute }: Tier, nowMs: number) {
   const rates = ratesAt(key, nowMs);
   return { rates, windowLimit: windowLimitOf(rates, requestsPerMinute) };
@@ -129,7 +129,7 @@ export function budgetsOfCall(
   return named.length === 0 ? budgets : [...budgets, ...named];
 }
 
-/** The budgets of an admitted call, each with the begin of its span. */
+/** The budgets of an admitted call, each with the start of its span. */
 export function heldBudgets(
   budgets: readonly Budget[],
   spanStarts: readonly number[],

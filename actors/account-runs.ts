@@ -22,7 +22,7 @@ import { fromPostgres } from "./scripts/script-runner.ts";
 /** The most runs of an account that a process knows. */
 export const RUNS_KNOWN_MAX = 1_000;
 
-/** A process remembers this long that the account had as many open runs as it may have. */
+/** For this time, a process remembers that the account has as many open runs as allowed. */
 const FULL_MS = SECOND_MS;
 
 /** A call that names a run. */
@@ -43,7 +43,7 @@ export class AccountRuns {
   readonly #accountId: string;
   readonly #repository: WalletRepository;
   readonly #known = new Map<string, Run>();
-  /** Calls at the same time share one reading of a run, and its begin. */
+  /** Calls at the same time share one reading of a run, and one start of the run. */
   readonly #reading = new OpenWork<Run | null>();
   /** Begins run one after the other: each waits for the account's row and holds a connection. */
   readonly #begins: Batches<NewRun, Run | null>;

@@ -28,7 +28,7 @@ export interface KeyUse {
   readonly rates: Readonly<Record<CountedRate, RateUse>>;
 }
 
-/** What a key used of a rate: in this UTC day, or in the last minute. */
+/** The use of a rate by a key: in this UTC day, or in the last minute. */
 export interface RateUse {
   /** Requests, or tokens with those that open calls may take. */
   readonly used: number;

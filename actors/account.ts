@@ -16,7 +16,7 @@ export type { CallMetadata, KeyIdentity, Outcome };
 
 /**
  * A limit in time, besides the request window of the key. `requests` (any 60 s) and `requests_day`
- * (UTC) count each request that no such limit refuses. A `minute` (any 60 s), a `day` (UTC),
+ * (UTC) count each request that no limit of requests refuses. A `minute` (any 60 s), a `day` (UTC),
  * `tokens` (any 60 s) and `tokens_day` (UTC) count admitted calls only; a count that a settlement
  * returns can be used again.
  */
@@ -90,8 +90,8 @@ export interface CallTerms {
   /** The ids of further models that may serve the call. */
   readonly standIns?: readonly string[] | undefined;
   /**
-   * The patterns of the key when the service chose the models. If the key has others by now, the
-   * admission throws `ModelsChanged`.
+   * The patterns of the key when the service chose the models. If the key has other patterns by
+   * now, the admission throws `ModelsChanged`.
    */
   readonly chosenFor?: { readonly patterns: ModelPatterns } | undefined;
   /** The upper bound of the cost. */
@@ -101,7 +101,7 @@ export interface CallTerms {
   readonly tokens?: number | undefined;
   /** True if the call takes one of the account's stream slots. */
   readonly stream: boolean;
-  /** The call uses no upstream and ends at once: it is no open call, while it runs either. */
+  /** The call uses no upstream and ends at once, so it never counts as an open call. */
   readonly isBrief?: boolean | undefined;
   /**
    * The request needs no key: the window counts the request, and neither the state of the account
@@ -116,8 +116,8 @@ export interface CallTerms {
    */
   readonly refusal?: ApiError | undefined;
   /**
-   * The caller will try again with a lower bound before it refuses for money or tokens: if one of
-   * them is short, the request is counted, but not refused or logged.
+   * If money or tokens are short, the service tries again with a lower bound: until then the
+   * request is counted, but neither refused nor logged.
    */
   readonly tentative?: boolean | undefined;
   /** An earlier try of this request returned `short`: the window has already counted it. */
@@ -324,7 +324,7 @@ export interface AccountView {
 export interface CallView extends AccountView {
   /** The budgets that the call names: that of its run, and those of its end user. */
   readonly named: readonly BudgetUse[];
-  /** What its key used of its tokens of this UTC day; 0 for a key without such a limit. */
+  /** The tokens that its key used in this UTC day; 0 for a key without a daily limit of tokens. */
   readonly tokensToday: number;
 }
 
@@ -359,12 +359,12 @@ export interface Account {
    */
   quote(asking: Asking): Promise<QuotedDecision>;
   view(keyId: string): Promise<AccountView>;
-  /** The same with the budgets that this call names, whether they have begun or not. */
+  /** The view with the budgets that this call names, whether these have begun or not. */
   viewFor(call: AskingCall): Promise<CallView>;
   /**
-   * Ends a response of several calls with these markers: from now on a repeat learns that it was
-   * charged. Without this the key is in progress until the time of the response. Throws
-   * `service_unavailable`.
+   * Ends a response of several calls with these markers: from now on, a repeat learns that the
+   * response was charged. A response that is not ended stays in progress until its `untilMs`.
+   * Throws `service_unavailable`.
    */
   endResponse(response: WholeResponse, markers: readonly string[]): Promise<void>;
   /**

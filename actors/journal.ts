@@ -51,8 +51,8 @@ export async function readJournal(
   const [record, last, entries] = await Promise.all([
     redis.getBuffer(keys.bucket),
     redis.xrevrange(keys.events, "+", "-", "COUNT", 1),
-    // An id without a number means the last of its epoch: the bucket may be rebuilt between the
-    // reads.
+    // An id without a number is the last id of the epoch: a rebuild between these reads begins
+    // another epoch.
     redis.xrangeBuffer(keys.events, from, `${epoch}`, "COUNT", count),
   ]);
   const parsed = record === null ? null : parseBucket(record);

@@ -147,7 +147,7 @@ export async function raiseLayouts(redis: RedisClient): Promise<number> {
     await Promise.all(lower.map((bucket) => runUnloaded(redis, raiseLayout, { bucket })));
   }
   await Promise.all(serversOf(redis).map(removeOtherLibraries));
-  // Always, because an earlier run may have ended in between.
+  // Runs even if no layout was raised: an earlier run may have ended before its rewrite.
   if (LAYOUT_MIN < LAYOUT_MAX) await rewriteAll(redis);
   return lower.length;
 }
@@ -159,8 +159,8 @@ async function earlierProcesses(redis: RedisClient): Promise<string[]> {
 }
 
 /**
- * Idle wallets and keys would otherwise keep the older layout, and later releases would have to
- * read it forever. Holds end without help.
+ * Rewrites the records of wallets and keys: idle ones would otherwise keep the older layout, and
+ * every later release would have to read that layout. Holds need no rewrite, because they end.
  */
 async function rewriteAll(redis: RedisClient): Promise<void> {
   for (const [kind, pattern] of [

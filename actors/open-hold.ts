@@ -67,15 +67,15 @@ interface HoldTerms {
 export type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
 
 /**
- * A settlement is retried this often each second. After that, one that Postgres has is retried more
- * rarely, and any other hold is settled to its checkpoint.
+ * The most retries of a settlement, one each second. After these, a settlement that Postgres has is
+ * retried more rarely, and any other hold is settled to its checkpoint.
  */
 const RETRIES_MAX = 600;
 const RETRY_MS = 1_000;
 const RARE_RETRY_MS = 30_000;
 /**
- * An admission that was given up may still reach Redis. After this many attempts the lease has
- * ended anyway.
+ * The most attempts to release the hold of an admission that was given up, which may still reach
+ * Redis. After so many attempts the lease has ended anyway.
  */
 const RELEASES_MAX = 60;
 

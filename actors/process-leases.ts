@@ -1,5 +1,5 @@
 // The holds of this process. The process renews one lease in each bucket where it has holds, and
-// Redis keeps them for as long as it does. When a process dies, its leases end, and the sweep
+// Redis keeps the holds while the lease lasts. When a process dies, its leases end, and the sweep
 // resolves its holds.
 
 import { LEASE_MS } from "../src/core/access/limits.ts";
@@ -20,8 +20,9 @@ import type { ScriptRunner } from "./scripts/script-runner.ts";
 /** After this many rounds of renewal, the holds in Redis are compared with the open calls. */
 const ROUNDS_A_COMPARISON = 12;
 /**
- * For this many rounds, 15 s or more, Redis keeps the reply of a settled call: twice as long as it
- * takes an admission, so that a late copy of the call's admission finds that the call has ended.
+ * For this many rounds, 15 s or more, Redis keeps the reply of a settled call. Redis takes an
+ * admission for half of that time, so a late copy of the call's admission finds that the call has
+ * ended.
  */
 const ROUNDS_KEPT = 4;
 

@@ -20,13 +20,14 @@ interface BucketState {
 }
 
 /**
- * At most so many thousands of entries of a bucket are looked through here, because calls wait
- * meanwhile.
+ * The most pages, of a thousand entries each, that a comparison reads from a bucket's journal:
+ * calls wait for the comparison.
  */
 const PAGES_MAX = 4;
 
 /**
- * If `epoch` is set, only while it is in force: of many processes that find a fault, one rebuilds.
+ * A bucket to rebuild. With `epoch`, the bucket is rebuilt only while that epoch is in force: of
+ * many processes that find a fault, one rebuilds.
  */
 export interface ForcedRebuild {
   readonly bucket: number;
@@ -43,10 +44,10 @@ export interface RecoveryDeps {
 
 /**
  * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch;
- * its wallets are then rebuilt from Postgres. A bucket that agrees stays as it is, except for
- * access documents that it may have lost. So does one of an epoch that Postgres lost, unless it is
- * seen at once that nothing else was lost: the flush looks through its journal (D-297). Throws when
- * Redis or Postgres does not reply.
+ * its wallets are then rebuilt from Postgres. A bucket that agrees stays, and gets the access
+ * documents that it may have lost. A bucket of an epoch that Postgres lost stays too, unless its
+ * whole journal is short and shows that nothing else was lost: the flush reads longer journals
+ * (D-297). Throws when Redis or Postgres does not reply.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, repository } = deps;

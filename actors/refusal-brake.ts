@@ -10,7 +10,7 @@ import type { RedisClock } from "./redis/redis-clock.ts";
 import type { ScriptRunner } from "./scripts/script-runner.ts";
 import { countRefused } from "./scripts/wallet-scripts.ts";
 
-/** A key may be refused so many times its limit in a minute before it is answered from memory. */
+/** A key is answered from memory after this many times its limit of refusals in a minute. */
 const TIMES_ITS_LIMIT = 3;
 /** Refused keys that are counted here, and reports that Redis did not confirm yet. */
 export const REFUSED_KEYS_MAX = 10_000;
@@ -23,7 +23,7 @@ export interface RefusalBrakeDeps {
   readonly owner: string;
 }
 
-/** The key of a request, and where it is counted. */
+/** A key whose requests are refused, and the bucket that counts the refusals. */
 export interface RefusedKey {
   readonly accountId: string;
   readonly keys: BucketKeys;

@@ -1,5 +1,5 @@
-// Tells when an account with an automatic top-up may need one (SPEC 8.7.3). This only asks for a
-// check: whether anything is charged is decided under a lock (src/payments/auto-top-up.ts).
+// Reports an account that may need an automatic top-up (SPEC 8.7.3). The report only requests a
+// check: src/payments/auto-top-up.ts decides under a lock whether anything is charged.
 
 import type { ErrorCode } from "../src/core/errors.ts";
 import { add, type NanoUsd } from "../src/core/money/money.ts";
@@ -12,7 +12,7 @@ export interface TopUpNeed {
   readonly refused: { readonly bound: NanoUsd; readonly spendable: NanoUsd } | null;
 }
 
-/** The receiver of needs, which has them checked. */
+/** Receives the reports, and has each account checked. */
 export interface TopUpListener {
   needed(need: TopUpNeed): Promise<void>;
   /** A need could not be sent; the reconciliation of payments finds it. */
@@ -30,12 +30,12 @@ export class TopUpTrigger {
     readonly listener: TopUpListener | undefined,
   ) {}
 
-  /** A settlement left this much of the paid balance, its held part included. */
+  /** Called after a settlement with the paid balance that is left, its held part included. */
   settled(terms: AutoTopUpLimits, ownedPaid: NanoUsd): void {
     if (terms !== null && ownedPaid < terms.threshold) this.#need(null);
   }
 
-  /** A call was refused; true if a top-up would admit it, and was asked for. */
+  /** Called after a refusal. True if a top-up would admit the call, and a check was requested. */
   refused(
     terms: AutoTopUpLimits,
     { code, spendable }: { readonly code: ErrorCode; readonly spendable: NanoUsd },

@@ -45,11 +45,11 @@ export interface UpkeepDeps {
 
 /** Sanity limit: a wallet never changes this often during one request. */
 const ATTEMPTS_MAX = 20;
-/** Between two attempts in a bucket: longer each time, so that a burst of changes can end. */
+/** The longest pause between two attempts; pauses grow, so that a burst of changes can end. */
 const PAUSE_MS_MAX = 100;
 /** One script applies at most this many operations; more would block Redis for too long. */
 const OPERATIONS_AT_ONCE = 200;
-/** The same for markers. */
+/** One script loads at most this many markers; more would block Redis for too long. */
 const MARKERS_AT_ONCE = 500;
 
 export class WalletUpkeep {
@@ -191,7 +191,7 @@ export class WalletUpkeep {
     throw new ApiError("service_unavailable", "The idempotency keys could not be read; try again");
   }
 
-  /** The use of these budgets now; none of those that have not begun. */
+  /** The present use of these budgets; a budget that has not begun is unused. */
   async budgetUse<Of extends BudgetOwner>(
     budgets: readonly Budget<Of>[],
   ): Promise<readonly BudgetUse<Of>[]> {

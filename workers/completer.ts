@@ -18,7 +18,7 @@ export interface CompleterDeps {
   readonly log: Pick<Log, "error">;
   /** The time of Postgres: one wrong clock must not end the free credit of an account. */
   readonly now: () => Promise<number>;
-  /** Younger operations are left to the process that recorded them. */
+  /** Operations younger than this are left to the process that recorded them. */
   readonly graceMs: number;
 }
 

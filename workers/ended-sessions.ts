@@ -10,8 +10,9 @@ export interface EndedSessionsDeps {
 }
 
 /**
- * Deletes the sessions that have ended: those of people who come back go when they sign in, but
- * others would keep the browser and country of each sign-in. Returns how many.
+ * Deletes ended sessions, and returns their number. A sign-in deletes the ended sessions of the
+ * same person, but for a person who never comes back, the browser and country of each sign-in would
+ * stay.
  */
 export async function deleteEndedSessions({ people, now }: EndedSessionsDeps): Promise<number> {
   return await people.deleteEndedSessions(new Date(now() - KEPT_MS));

@@ -136,7 +136,7 @@ export interface RunRetentionDeps {
   readonly now: () => number;
 }
 
-/** Deletes the runs whose time after their end is over. Returns how many. */
+/** Deletes the runs that ended more than `keepDays` ago. Returns their number. */
 export async function deleteOldRuns({
   database,
   keepDays,
@@ -150,9 +150,9 @@ const END_USERS_KEPT_MAX = 10_000;
 /** A span stays in Redis this long after its end, for processes whose clocks are behind. */
 const SPAN_KEPT_MS = MINUTE_MS;
 const SCAN_COUNT = 200;
-/** The pause after a page of forgotten counts: a load of budgets needs less (D-983). */
+/** The pause after a page of forgotten counts: long enough for a load of budgets (D-983). */
 const FORGET_PAUSE_MS = 250;
-/** The time is longer than any span, and than any process knows an end user. */
+/** Longer than any span, and than the time for which a process remembers an end user. */
 const ROWS_KEPT_MS = 90 * DAY_MS;
 
 export interface EndUserExpiryDeps {
@@ -167,9 +167,9 @@ export interface EndUserExpiryDeps {
 }
 
 /**
- * Takes the counts of end users out of Redis whose spans are over, and those that an account has
- * beyond a number whatever their spans, once Postgres has all of their charges. The next call of an
- * end user loads its counts again. Returns how many were taken out.
+ * Removes counts of end users from Redis once Postgres has all of their charges: the counts whose
+ * spans are over, and in any span the counts above `keptMax` of an account. The next call of an end
+ * user loads the counts again. Returns the number of removed counts.
  */
 export async function forgetEndUsers(deps: EndUserExpiryDeps): Promise<number> {
   let forgotten = 0;
@@ -252,7 +252,7 @@ export interface RetentionOfBudgetsDeps {
   readonly now: () => number;
 }
 
-/** Deletes what budgets spent in spans that ended long ago. Returns how many rows. */
+/** Deletes the rows of budget spans that ended long ago. Returns the number of rows. */
 export async function deleteOldSpans({ database, now }: RetentionOfBudgetsDeps): Promise<number> {
   return await deleteSpans(database, new Date(now() - SPANS_KEPT_MS));
 }

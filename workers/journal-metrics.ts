@@ -1,5 +1,5 @@
-// Metrics counted from the journal: each authenticated call is one entry of it, so the caller never
-// waits for them.
+// Counts metrics from the journal, which has one entry for each authenticated call, so that no
+// caller waits for the counting.
 
 import type { Registry } from "prom-client";
 import { isGenerative } from "../src/core/access/services.ts";
@@ -68,7 +68,7 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     if (log.upstream_cost !== null) {
       ofService.upstream = (ofService.upstream ?? 0) + Number(log.upstream_cost);
     }
-    // The sweep counted this call, but no tokens for it.
+    // Also for a late settlement: the sweep counted its call, but not the tokens.
     if (log.error_code === null && log.lane !== null && isGenerative(service)) {
       addTokens(sums, log);
       if (log.usage_source === "contradicted") sums.alarms.contradicted += 1;
@@ -100,8 +100,8 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
 }
 
 /**
- * The growth of the counters by one batch: to find a counter by its labels takes a third of a
- * microsecond.
+ * The sums of one batch, which are added to the counters at once: a look-up of a counter by its
+ * labels takes a third of a microsecond.
  */
 interface EntrySums {
   overrun: bigint;
@@ -117,7 +117,7 @@ interface EntrySums {
 }
 
 interface ServiceSums {
-  /** The amount in nano-USD, as the next field. */
+  /** In nano-USD, like `upstream`. */
   charged: number;
   /** Null if no call has a known cost. */
   upstream: number | null;

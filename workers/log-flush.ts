@@ -39,8 +39,8 @@ export interface FlushDeps {
 
 const ENTRIES_A_BUCKET = 1_000;
 /**
- * Entries before the cursor that are read again: if one with money differs from the ledger, the
- * journal is another one.
+ * The number of entries before the cursor that are read again: if one with money differs from the
+ * ledger, Postgres has entries of another journal.
  */
 const WITNESSES = 8;
 
@@ -293,8 +293,8 @@ async function handleConflict(
 type TrimDeps = Pick<FlushDeps, "scripts" | "ledger" | "keepMs">;
 
 /**
- * The position to which this process trimmed each Redis, because an idle bucket does not need it
- * twice.
+ * By Redis client, the position to which this process trimmed each bucket: an idle bucket is not
+ * trimmed twice.
  */
 const trimmed = new WeakMap<object, Map<number, string>>();
 

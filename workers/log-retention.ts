@@ -23,13 +23,13 @@ export interface RetentionDeps extends DropDeps {
   readonly keepMonths: number;
 }
 
-/** No call lasts this long: only crashed calls are still open from a month that ended earlier. */
+/** No call lasts this long: after this time, only crashed calls of an ended month are open. */
 const CALL_MS_MAX = DAY_MS;
 
 /**
- * Drops the log of all months before `before`, such as `2026-08`, and returns them. Refuses while a
- * call of these months may still be settled: its log row would come back alone, and look like a
- * loss.
+ * Drops the log of all months before `before`, such as `2026-08`, and returns these months. Refuses
+ * while a call of these months may still be settled: its late log row would stand alone in a
+ * dropped month, and look like lost data.
  * @throws AdministrationError
  */
 export async function dropLogBefore(deps: DropDeps, before: string): Promise<readonly string[]> {

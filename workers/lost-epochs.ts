@@ -14,7 +14,8 @@ import {
 import type { Database } from "../src/store/servers/database.ts";
 
 /**
- * The part of an epoch that was read so far: its bucket waits for long, and each flush reads on.
+ * The part of a bucket's epoch that was read so far. The bucket waits for long, and each flush
+ * continues after the last entry read.
  */
 interface Read {
   readonly epoch: number;

@@ -68,14 +68,14 @@ export interface MailWorker {
 }
 
 const COMPLETE_EVERY_MS = 5_000;
-/** Three times within the lease that an admission gives. */
+/** The time between two renewals: a third of the lease that an admission gives. */
 const RENEW_EVERY_MS = 20_000;
 /** People wait for the codes in these mails. */
 const OUTBOX_EVERY_MS = 1_000;
 const BALANCES_EVERY_MS = 300_000;
 const EXPIRE_EVERY_MS = 3_600_000;
 const OUTBOX_KEEP_MS = 90 * 24 * 3_600_000;
-/** A mail may wait for one other: those of customers and of the service share the connections. */
+/** Conversations in a claim: a mail may wait for another one, as all share the connections. */
 const CONVERSATIONS = 2;
 const SINK_TIMEOUT_MS = 10_000;
 

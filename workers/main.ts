@@ -1,7 +1,7 @@
 // The worker process. BullMQ runs each scheduled job on one of the workers, however many there are.
 // A job may be skipped, or run twice, without harm: each run does everything that is due. The flush
 // of the journal, the sweep and the renewal of mail's holds run on timers in every worker instead:
-// these free memory and keep money, so these must run even if the queue's Redis is full.
+// the queue's Redis may be full, but these three must run to free memory and to keep money.
 
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";

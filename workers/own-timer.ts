@@ -1,4 +1,5 @@
-// For jobs that must run even if the queue cannot, because its Redis is full or away.
+// Runs jobs on timers of this process: these jobs must run even if the queue's Redis is full or
+// away.
 
 import type { Log } from "../src/core/log.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";

@@ -1,6 +1,6 @@
 // Sends events to the receivers of customers. Every worker looks for deliveries that are due; a
-// claim in Postgres gives each to one of them at a time (D-783). A worker that dies after a
-// receiver took an event, and before that is recorded, leaves the claim to end: the event is sent
+// claim in Postgres gives each to one of them at a time (D-783). If a worker dies after a receiver
+// took an event, but before Postgres recorded the delivery, the claim ends, and the event is sent
 // again with its id.
 
 import type { Log } from "../src/core/log.ts";
@@ -117,7 +117,7 @@ export class WebhookSender {
     if (isGone || (isSilent && isItsFault)) await this.#disable(claim, isGone ? "gone" : "failing");
   }
 
-  /** The wait until the next attempt, the last of which is at the end; null after the end. */
+  /** The delay until the next attempt, which is no later than `giveUpAt`; null after that time. */
   #retryMs({ attempt, giveUpAt }: WebhookClaim, { retryAfterSeconds }: Attempt): number | null {
     const { now, chance } = this.#deps;
     const leftMs = giveUpAt.getTime() - now();

@@ -7,24 +7,24 @@
 --         hold without a process, -1 for a brief call or 0, rank of the refusal (0, 1 before the
 --         window, 2 also before a debt), attempt (0 only, 1 tentative, 2 counted before, 3 open to
 --         accounts that owe, 4 ahead of its body, 5 tentative and counted before, 6 a quote),
---         refused requests a minute that get rows of their own, latency of a refusal, ms, when this
---         was sent, ms, how long it is valid, ms, how many keys are marked and markers; then a
---         refusal code or ''
+--         refused requests a minute that get rows of their own, latency of a refusal, ms, the time
+--         of sending, ms, how long an admission is valid, ms, the number of keys for `marked`
+--         and markers; then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs
 --       4.. if it has markers, the content of each, and the response that the call is a part of, if
 --       it is one (see markers.lua); then of each limit: kind, limit, weight, code (see
 --       limits.lua); then of all budgets packed: number, span, cap, owner
 --       (see budgets.lua)
--- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, and the begin
+-- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, and the start
 --         of the span of each budget
 --       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
 --       { 'stale' } the access document has another version: read it, and try again
 --       { 'budgets' } a budget is not in Redis: load it (load_budgets.lua), and try again
---       { 'markers' } the same for markers (load_markers.lua)
---       { 'begin' } the call would be admitted and begin a run: begin it, and try again
---       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
---       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
---         was changed
+--       { 'markers' } a marker is not in Redis: load it (load_markers.lua), and try again
+--       { 'begin' } the call would be admitted and begin a run: begin the run, and try again
+--       { 'lease' } the process needs a lease (lease.lua) before it may hold money in this bucket
+--       { 'late', packed now_ms } the admission was sent too long ago, or by a process with a wrong
+--         clock; nothing was changed
 --       { 'short', packed spendable } tentative: the bound does not fit; ahead of its body: the
 --         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
@@ -32,7 +32,7 @@
 --         day (4) or else 0, place of the budget that refused it or 0, rest of the cap or budget,
 --         end of that budget's span or 0, and then the requests whose marker refused it } refused;
 --         no money was changed
---       { 'quote', the same numbers, what is left of the limits of tokens or -1, error_code or '' }
+--       { 'quote', the same numbers, rest of the limits of tokens or -1, error_code or '' }
 --         the decision that a call would get now: nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 

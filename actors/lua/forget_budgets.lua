@@ -1,11 +1,11 @@
--- Removes budgets that no call needs now, if Postgres has all of them: those of runs that have
--- ended, and those of end users. Whoever reads budgets of the same account from Postgres at this
--- moment must read them again; readers of other accounts need not (D-983).
+-- Removes budgets that no call needs now, if Postgres has all of their charges: the budgets of
+-- ended runs, and those of end users. A process that is reading budgets of the same account from
+-- Postgres must read them again; readers of other accounts need not (D-983).
 --
 -- KEYS  1 bucket  then of each budget: the budgets of its account, and how often some of them were
 --       forgotten
--- ARGV  1.. of each budget, packed: its number; begin of its newest span, its spending in that span
---         by Postgres, and its spending in the span before
+-- ARGV  1.. of each budget, packed: its number; the start of its newest span, the spending in that
+--         span by Postgres, and the spending in the span before
 -- Reply { 'ok', of each budget: '1', or '0' if calls still hold some of it, or Postgres does not
 --         have all charges }
 
@@ -29,7 +29,8 @@ for i = 1, #ARGV do
 end
 for times in pairs(changed) do
   redis_call('INCR', times)
-  -- Far longer than any reading of Postgres, which must not find the same number again.
+  -- The count must outlive every open read of Postgres: if the count started anew, it could reach a
+  -- value that a reader has seen before.
   redis_call('PEXPIRE', times, 3600000)
 end
 return { 'ok', table.concat(forgotten) }

@@ -1,7 +1,6 @@
--- Builds a wallet from Postgres and applies the operations that its ledger does not have yet, so no
--- call sees the wallet without them. Does nothing if the wallet exists already. Asks to read
--- Postgres again if a wallet was evicted or a document changed in this bucket
--- meanwhile: the read rows may be out of date.
+-- Builds a wallet from Postgres and applies the operations that the ledger lacks, so that no call
+-- sees the wallet without them. Does nothing if the wallet exists. Replies `again` if a wallet was
+-- evicted, or a document changed, in this bucket after the rows were read: the rows may be stale.
 --
 -- KEYS  1 bucket  2 wallet  3 document  4 events  5.. the keys with spending
 -- ARGV  1 packed: now_ms or 0, epoch, evictions, seq, paid, free, owed, free_expires_ms or 0,
@@ -39,8 +38,8 @@ for i = 5, #KEYS do
   key_states[i] = k
 end
 
--- The holds of the wallet before this one are invalid, so their money is available again, and first
--- pays the debt. That entry is the first write: if the journal refuses it, nothing is written.
+-- The holds of the previous wallet are invalid, so their money is available again, and pays the
+-- debt first. The repayment is the first write: if the journal refuses it, nothing is written.
 local fault = repay(KEYS[4], w, now, ARGV[2] .. '\t')
 if fault then return fault end
 redis_call('SET', KEYS[3], ARGV[3])

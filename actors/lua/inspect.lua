@@ -1,4 +1,4 @@
--- Reads all that a bucket has of one account at one instant, and the journal from a place on.
+-- Reads all records of one account at one instant, and the journal of its bucket from an id on.
 --
 -- KEYS  1 bucket  2 wallet  3 document  4 events  5 leases  6 budgets  7.. keys of the account,
 --         then the holds of each owner

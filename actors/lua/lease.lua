@@ -1,4 +1,4 @@
--- Gives a process a lease of its holds in a bucket, unless it has one for half of the time or more.
+-- Gives a process a lease for its holds in a bucket, unless half of its lease or more is left.
 --
 -- KEYS  1 bucket  2 leases  3 holds
 -- ARGV  1 packed: now_ms or 0, lease_ms  2 owner

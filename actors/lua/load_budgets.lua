@@ -1,12 +1,12 @@
--- Puts budgets into Redis that are not there, as Postgres has them: after a rebuild or an eviction,
--- or because they are new. The added budgets have no valid holds. Asks to read Postgres again if a
--- wallet was evicted in this bucket meanwhile, or budgets of this account were forgotten: the read
--- rows may be out of date.
+-- Loads budgets that Redis lacks from the rows of Postgres: after a rebuild, after an eviction, or
+-- because the budgets are new. A loaded budget has no valid holds. Replies `again` if a wallet of
+-- this bucket was evicted, or budgets of this account were forgotten, after the rows were read: the
+-- rows may be stale.
 --
 -- KEYS  1 bucket  2 wallet  3 budgets  4 how often budgets of the account were forgotten
 -- ARGV  1 packed: epoch, evictions, how often
---       2.. of each budget: number, packed: newest span's begin or -1, spent, the same of the one
---       before
+--       2.. of each budget: number, packed: start of the newest span or -1, spent, and the same
+--       of the span before
 -- Reply { 'ok' }  { 'again' } read Postgres again  { 'recover' }  { 'hydrate' }
 
 local epoch, evictions, times = unpack_record('<ddd', ARGV[1])

@@ -1,10 +1,10 @@
--- Puts markers of charged requests into Redis, as Postgres has them: before the first call with an
--- idempotency key, and after a rebuild. A marker that is here is newer, and stays. The last part of
--- an account says that Redis has all of them.
+-- Loads markers of charged requests from the rows of Postgres: before the first call with an
+-- idempotency key, and after a rebuild. A marker that Redis already has is newer, and stays. The
+-- last part of an account sets `marked`: from then on Redis has all markers of the account.
 --
 -- KEYS  1 bucket  2 marked  3.. markers
 -- ARGV  1 packed: epoch, is the last part (0/1)
---       2.. of each marker: content and requests, packed: time that it has left, ms
+--       2.. of each marker: content and requests, packed: time that the marker has left, ms
 -- Reply { 'ok' }  { 'again' } the bucket has another epoch  { 'recover' }
 
 local epoch, is_last = unpack_record('<dd', ARGV[1])

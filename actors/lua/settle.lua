@@ -1,6 +1,6 @@
 -- Charges a hold of this process the cost of its call, at most the hold, and returns the rest. A
--- release is a settlement at 0. The reply takes the hold's place, for a repeat, until the process
--- has had it for some time (see forget_ended).
+-- release is a settlement at 0. The reply replaces the hold, for a repeat of the script, until the
+-- process removes the reply some time later (forget_ended.lua).
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6.. the marker, if the call has one, then
 --       limits to take back from, then the budgets if the call named any

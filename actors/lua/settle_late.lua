@@ -10,7 +10,7 @@
 --         is kept for a repeat, ms, has a marker (0/1)
 --       2 request  3 account, key and metadata between tabs  4 outcome  5.. the content of the
 --       marker, and the response that the call is a part of, if it is one; of all
---       budgets packed: number, begin of the span, cap
+--       budgets packed: number, start of the span, cap
 -- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with the
 --         charge of the sweep
 --       { 'recover' } the bucket is not set up

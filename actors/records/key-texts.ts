@@ -53,7 +53,7 @@ function metadataOf({ call, terms }: DescribedCall, marker: string | undefined):
   return { ...base, run: id, step, askedModel: askedModelOf(call, terms) };
 }
 
-/** The searches of a model belong to its call, but no model was asked for there. */
+/** Leaves the name out for a search: the searches of a model are admitted with the model's call. */
 function askedModelOf(
   { askedModel }: DescribedCall["call"],
   { service }: DescribedCall["terms"],

@@ -67,7 +67,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
   };
 }
 
-/** The begin of the names of one kind in each bucket: every call makes some of these names. */
+/** The prefixes of one kind of names, by bucket; made once, because every call needs some. */
 function prefixesOf(kind: string): readonly string[] {
   return Array.from({ length: BUCKETS }, (_, bucket) => `{b${bucket}}:${kind}:`);
 }

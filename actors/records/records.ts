@@ -46,12 +46,12 @@ export interface Wallet {
   readonly operations: number;
   /** When free credit ends; the earlier ends are those of lots that end before the last one. */
   readonly freeEnds: HeldFreeEnds;
-  /** Calls from before it give back no free credit that has ended since. */
+  /** A call admitted before this time gives back no free credit that has ended since. */
   readonly freeSinceMs: number;
   readonly streams: number;
   /** Open calls, streams included. */
   readonly calls: number;
-  /** The month that `spent` and `held` belong to, as 202611; the previous one has its own two. */
+  /** The month of `spent` and `held`, as 202611; both previous amounts are of the month before. */
   readonly month: number;
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
@@ -78,7 +78,7 @@ export interface WindowRecord {
   /** The newest second that counted anything, and the millisecond of its last request. */
   readonly lastSecond: number;
   readonly lastMs: number;
-  /** The oldest second that counted anything, likewise. */
+  /** The oldest second that counts anything, and the millisecond of its last request. */
   readonly firstSecond: number;
   readonly firstMs: number;
   readonly total: number;
@@ -106,7 +106,8 @@ export interface HoldRecord {
 }
 
 /**
- * The amounts of a budget in its newest span and the span before; the begin -1 stands for no span.
+ * The amounts of a budget in its newest span and in the span before; the start -1 stands for no
+ * span.
  */
 export interface BudgetRecord {
   readonly layout: number;
@@ -180,7 +181,7 @@ export function parseWallet(bytes: Buffer): Wallet {
   };
 }
 
-/** The end, `later`, `held`, `lowered` and `countedMs`. */
+/** The numbers of an end: its time, `later`, `held`, `lowered` and `countedMs`. */
 const END_FIELDS = 5;
 
 /** The ends of free credit before the last one, as free_credit.lua packs them. */
@@ -238,7 +239,7 @@ function windowTimes(last: number, first: number) {
   };
 }
 
-/** The counts of a window by second, of those that still count at a time, in milliseconds. */
+/** The counts of a window by second; only the seconds that still count at `nowMs`. */
 export function countsAt(window: WindowRecord, nowMs: number): Map<number, number> {
   const { firstSecond, firstMs, lastSecond, lastMs, counts } = window;
   const now = Math.max(Math.floor(nowMs / 1_000), lastSecond);

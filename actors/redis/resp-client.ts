@@ -20,8 +20,8 @@ export interface RespClientOptions {
   /** Certificates to trust for TLS. */
   readonly tls?: TLSOptions;
   /**
-   * Runs on every new connection before any other command, for example to check that it is still
-   * the same server. If the function throws, the connection is closed.
+   * Runs on every new connection before any other command, for example to check that the address
+   * still leads to the same server. If the function throws, the connection is closed.
    */
   readonly onConnect?: (command: Command) => Promise<void>;
   /** Called when a connection was lost or could not be made. */

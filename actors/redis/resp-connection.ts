@@ -32,7 +32,7 @@ const OUT_BYTES = 64 * 1024;
 export const OUT_BYTES_KEPT = 1024 * 1024;
 /** Commands with replies are removed from the list this many at a time. */
 const ANSWERED_KEPT = 1024;
-/** More than a length with the sign before it and the two line ends around it. */
+/** Room for the head of a part: a sign, a length, and two line ends. */
 const HEAD_BYTES_MAX = 24;
 const [ASTERISK, DOLLAR, ZERO, CR, LF] = [0x2a, 0x24, 0x30, 0x0d, 0x0a];
 
@@ -142,8 +142,8 @@ export class RespConnection {
     if (this.#next >= ANSWERED_KEPT || this.#next === this.#pending.length) this.#forgetAnswered();
     if (reply instanceof Error) {
       receiver?.reject(reply);
-      // The catcher of this error ends the connection: its address may lead elsewhere by now
-      // (D-432).
+      // The caller that catches this error ends the connection, because the address may lead to
+      // another server by now (D-432).
       if (isOfReplica(reply)) throw reply;
     } else {
       receiver?.resolve(reply);

@@ -39,15 +39,15 @@ const ATTEMPTS = {
   quote: 6,
 } as const;
 
-/** Stands in place of a deadline: the hold of a brief call is no open call. */
+/** Replaces the deadline of a brief call, whose hold does not count as an open call. */
 const BRIEF = -1;
 
 /** The arguments of the script: the attempt, and all that its actor has decided about it. */
 export interface AdmitArgs extends Timed, Asking {
-  /** True if only the decision is asked for. */
+  /** True for a quote, which takes no hold. */
   readonly isQuote: boolean;
   readonly ref: HoldRef;
-  /** Redis's time as this process estimates it: when this is sent. */
+  /** The time of sending by Redis's clock, as this process estimates it. */
   readonly aboutMs: number;
   /** The version of the access document. */
   readonly version: number;
@@ -75,7 +75,7 @@ export type AdmitReply =
       readonly paid: NanoUsd;
       readonly free: NanoUsd;
       readonly admittedAtMs: number;
-      /** The begin of the span of each budget, in the order of the budgets. */
+      /** The start of the span of each budget, in the order of the budgets. */
       readonly spanStarts: readonly number[];
     }
   | { readonly verdict: "hydrate" }
@@ -92,7 +92,7 @@ export type AdmitReply =
 type QuoteReply = RefusalNumbers & {
   readonly verdict: "quote";
   readonly code: ErrorCode | null;
-  /** What is left of the limits of the key's tokens; null if it has none. */
+  /** The tokens left within the limits of the key; null for a key without such limits. */
   readonly tokensLeft: number | null;
 };
 

@@ -36,7 +36,7 @@ import {
   verdictOf,
 } from "./script.ts";
 
-/** The time for which the reply of a settlement is kept that any process may repeat. */
+/** For this time, Redis keeps the reply of a settlement that any process may repeat. */
 const REPEAT_MS = 300_000;
 /**
  * The time for which the reply of a call is kept for an owner that returns after its lease has

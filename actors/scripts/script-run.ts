@@ -1,4 +1,4 @@
-// One run of a script: it is sent until Redis answers it, or says that it never will.
+// Runs a script: sends it until Redis replies, or until no further attempt can succeed.
 
 import { ApiError } from "../../src/core/errors.ts";
 import { UnknownLayout } from "../records/layouts.ts";
@@ -17,7 +17,7 @@ export interface RunContext {
   readonly redis: RedisClient;
   readonly timing: ScriptTiming | undefined;
   readonly onUnknownLayout: (error: UnknownLayout) => void;
-  /** Prepares Redis for a script. A failure names whether the script certainly did not run. */
+  /** Prepares Redis for a script. `isUnsent`: the script did not run, and a failure reports so. */
   prepareFor(name: string, isUnsent: boolean): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const REPAIRS_MAX = 3;
  */
 const PREPARATIONS_MAX = 8;
 
-/** By callbacks, because every call runs two scripts: an `async` function costs it more. */
+/** One run of a script, with callbacks: every call has two runs, and `async` would cost more. */
 export class ScriptRun<Result> implements ReplyReceiver {
   readonly #context: RunContext;
   readonly #prepared: PreparedScript<Result>;

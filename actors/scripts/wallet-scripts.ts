@@ -149,7 +149,7 @@ export interface BudgetSpans {
 export interface LoadBudgetsArgs extends OfAccount {
   readonly epoch: number;
   readonly evictions: number;
-  /** The count of forgettings of this account, read before the budgets were read from Postgres. */
+  /** How often budgets of this account had been forgotten before the read of Postgres began. */
   readonly forgotten: number;
   readonly budgets: readonly BudgetSpans[];
 }
@@ -173,7 +173,7 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
 export interface SpentBudget {
   readonly number: number;
   readonly accountId: string;
-  /** The begin of the newest span; a run has the begin 0. */
+  /** The start of the newest span; 0 for a run. */
   readonly startMs: number;
   readonly spent: NanoUsd;
   /** The spending in the span that Redis has as the one before. */

@@ -39,8 +39,9 @@ export class Admission<
   }
 
   /**
-   * A bound above the caller's cap is short, as one above the funds is: the next attempt has a
-   * tighter one (D-781). Until then the account only counts the request, unless it has done so.
+   * A bound above the caller's cap is short, like a bound above the funds: the next attempt has a
+   * tighter bound (D-781). Until that attempt, the account only counts the request, if it has not
+   * done so.
    */
   async #shortOf(cap: NanoUsd): Promise<Decision> {
     const isCounted = this.call.ahead === "counted" || this.deps.quote !== undefined;

@@ -68,7 +68,7 @@ export class CallQuote implements QuoteListener {
     }
   }
 
-  /** The refusal of its body, which comes before any decision; null if its body is in order. */
+  /** The refusal for the call's body, which precedes any decision; null if the body is in order. */
   get refusal(): ApiError | null {
     return this.#refusal;
   }

@@ -68,7 +68,7 @@ export interface Call extends AskingCall {
   askedModel: AskingCall["askedModel"];
   /**
    * The monotonic time at which the stream of the call ends; left out for the usual time after the
-   * begin of the stream.
+   * start of the stream.
    */
   endsAtMs?: number;
   ahead: AskingCall["ahead"];
@@ -92,10 +92,10 @@ export function outcomeOf(
   return { status, errorCode, latencyMs: elapsedMs(deps, call), ...NOTHING_COUNTED };
 }
 
-/** Learns on which terms a call asks for its admission. */
+/** Receives the terms on which a call asks for its admission, from a call that is only quoted. */
 export interface QuoteListener {
   asked(asking: Asking): void;
-  /** The call would hold this much besides, for searches of its model. */
+  /** Called with the additional hold that the call would take for searches of its model. */
   heldBesides(searches: HeldBesides): void;
   /**
    * A check that the call makes with its hold in hand; a quote is refused with the error that the
@@ -113,7 +113,7 @@ export interface HeldBesides {
 
 /** Counts the ends of calls. */
 export interface CallMeter {
-  /** An answered call took us so long, besides waiting for providers. */
+  /** Records the seconds of an answered call, without its waits for providers. */
   own(seconds: number): void;
   /** A request was answered with an error of this code. */
   refused(code: string): void;

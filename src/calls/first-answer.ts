@@ -45,7 +45,7 @@ export async function firstAnswer<Model extends { readonly id: string }, Answer>
   }
 }
 
-/** Waits for a provider; this time is not our own. */
+/** Waits for a provider, and counts the time as a wait of the call, not as our own time. */
 export async function waitForProvider<Result>(
   { clock }: Pick<CallDeps, "clock">,
   call: Call,

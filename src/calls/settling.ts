@@ -14,9 +14,10 @@ export interface SettleRequest {
 }
 
 /**
- * Settles a hold. If Redis is away, Postgres keeps the settlement, this process and the workers try
- * again to deliver it, and the caller receives this cost in any case (D-614). Without Postgres it
- * is lost if this process dies: the sweep then settles the hold to its last checkpoint.
+ * Settles a hold. If Redis is away, Postgres keeps the settlement, this process and the workers
+ * retry the delivery, and the caller receives this cost in any case (D-614). If Postgres is away
+ * too and this process dies, the settlement is lost: the sweep then settles the hold to its last
+ * checkpoint.
  */
 export function settle(deps: CallDeps, request: SettleRequest): Promise<Settlement> {
   const settling = request.hold.settle(request.cost, request.outcome);
@@ -120,7 +121,7 @@ export async function giveBack(
   throw error;
 }
 
-/** The caller is gone and never receives this; it only ends the handling of the request. */
+/** Ends the handling of a request whose caller is gone; nobody receives this error. */
 export function clientLeft(): ApiError {
   return new ApiError("upstream_unreachable", "The caller left before the answer was there");
 }

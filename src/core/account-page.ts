@@ -10,7 +10,7 @@ export function accountPage(origin: string, account: string, page: Page): URL {
 /** The address of the page where the holder of an account finds balance, payments and cards. */
 export type BillingUrl = (account: string) => string;
 
-/** Leads to the dashboard, or without a dashboard to the address where payers come back. */
+/** Makes addresses of billing pages; without a dashboard, always the payers' `returnUrl`. */
 export function billingUrls(origin: string | null, returnUrl: string): BillingUrl {
   return (account) => (origin === null ? returnUrl : accountPage(origin, account, "billing").href);
 }

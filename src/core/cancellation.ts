@@ -22,7 +22,7 @@ export class Cancellation implements CancelSignal {
   #reason: unknown;
 
   /**
-   * Give this to work that must stop when this is cancelled, but must not cancel anything itself.
+   * The signal for work that must stop when this Cancellation is aborted, but must not abort it.
    */
   get signal(): CancelSignal {
     return this;

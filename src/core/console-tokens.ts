@@ -14,7 +14,7 @@ export function hashToken(token: string): string {
   return new Bun.CryptoHasher("sha256").update(token).digest("hex");
 }
 
-/** A short code or an address is guessed easily, so its hash needs a secret. */
+/** The hash of a short code or an address, with a secret, because such texts are easily guessed. */
 export function keyedHash(secret: string, purpose: string, text: string): string {
   return new Bun.CryptoHasher("sha256", secret).update(`${purpose}\0${text}`).digest("hex");
 }

@@ -2,7 +2,7 @@
 // of the platform for each would cost more than the work it limits, so deadlines of one length
 // share one timer.
 
-/** Is called when its time is over. */
+/** The owner of a deadline; `expire` is called when the time of the deadline is over. */
 export interface Expiring {
   expire(): void;
 }

@@ -20,7 +20,7 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES;
 
-/** The languages that an installation offers; the first one for whoever asks for none of them. */
+/** The languages that an installation offers; the first is for people who ask for none. */
 export type OfferedLanguages = readonly [Language, ...Language[]];
 
 export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as readonly Language[];
@@ -28,7 +28,7 @@ export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as readonly Language[];
 /** All languages, as an installation that chooses none offers them. */
 export const ALL_LANGUAGES: OfferedLanguages = ["en", "de", "zh-Hans"];
 
-/** The cookie with the language that somebody chose in a page. Pages of ours write it, too. */
+/** The cookie with the language chosen in a page; scripts of our pages write it too. */
 export const LANGUAGE_COOKIE = "farebox-language";
 
 /** The field of an address that chooses a language. */
@@ -48,7 +48,7 @@ export function languageCookie(language: Language): string {
   return `${LANGUAGE_COOKIE}=${language}; Path=/; Max-Age=${COOKIE_SECONDS}; SameSite=Lax`;
 }
 
-/** The language of the pages for whoever sends these headers: chosen before, or preferred. */
+/** The language of the pages for a request with these headers: chosen before, or preferred. */
 export function languageOf(headers: Headers, offered: OfferedLanguages): Language {
   const chosen = new RegExp(`(?:^|;)\\s*${LANGUAGE_COOKIE}=([\\w-]+)`);
   const [, tag] = chosen.exec(headers.get("cookie") ?? "") ?? [];

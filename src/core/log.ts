@@ -29,9 +29,9 @@ interface PendingLine {
 
 /**
  * A log for warnings and errors that come many times a second when a store or provider is away. The
- * log writes the first of each cause at once, then the latest of each second, with the number of
- * those before it that it `omitted` (D-525). Two lines have the same cause if they differ in
- * nothing but their request.
+ * log writes the first line of each cause at once, and then, each second, the latest line of the
+ * cause with the number of earlier lines that it `omitted` (D-525). Two lines have the same cause
+ * if they differ in nothing but their request.
  */
 export class SeldomLog implements Log {
   /** The lines of the last second, by message and cause: each cause keeps its own line. */

@@ -1,6 +1,6 @@
 // Defines every metric of Farebox: `GET /metrics`, the table of docs/metrics.md, and the checks of
-// alerts and boards follow from this list. Labels have few values, never a
-// caller's words, and an account only where its metric names those with the highest counts.
+// alerts and boards follow from this list. Labels have few values, never a caller's words, and an
+// account only where its metric names those with the highest counts.
 
 interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";

@@ -124,7 +124,7 @@ export function listOf<Wire, Stored>(
   return { ...field("list", own, (all: readonly Stored[]) => all.map(item.encode)), item };
 }
 
-/** Makes a field that is null where Postgres has null. A sample of null says that it mostly is. */
+/** Makes a field that is null where Postgres has null. A null sample is for a mostly null field. */
 export function nullable<Wire, Stored>(
   inner: Field<Wire, Stored>,
   { sample = inner.sample }: { readonly sample?: Wire | null } = {},

@@ -23,9 +23,9 @@ interface KindRow {
 
 const PROOF = { perHour: 3, bringsProof: true } as const;
 /**
- * The mails that people without a password sign in with. Attempts are counted first, in windows:
- * two of strangers' fall into some hours, and browsers that signed in before have their own
- * (D-503).
+ * The limit of mails with which people without a password sign in. Windows limit the attempts
+ * first: two windows of strangers' attempts can fall into one hour, and each browser that signed in
+ * before has windows of its own (D-503).
  */
 const SIGN_IN_PROOF = { perHour: 30, bringsProof: true } as const;
 const NEWS = { perHour: null, bringsProof: false } as const;
@@ -48,7 +48,8 @@ export const SERVICE_MAILS = {
   free_credit_ending: NEWS,
   webhook_disabled: NEWS,
   /**
-   * If many keys spend fast at once, activity, webhooks and the page of limits show all of them.
+   * The most mails for many keys that spend fast at once: activity, webhooks and the page of limits
+   * show all of these keys.
    */
   key_burn_rate: { perHour: 20, bringsProof: false },
 } as const satisfies Readonly<Record<string, KindRow>>;

@@ -32,7 +32,7 @@ export class Turns {
     const passed = current < this.#last ? count : current - this.#last;
     this.#last = current;
     return (part) => {
-      // The turn of this part that came last is so many turns ago.
+      // The number of turns since the last turn of this part.
       const age = (((current - part) % count) + count) % count;
       return age < passed;
     };

@@ -117,7 +117,7 @@ export class Slots {
       counts.set(one.account, count);
       if (count > (counts.get(most) ?? 0)) most = one.account;
     }
-    // One request more than the newcomer's account has is as fair as it gets.
+    // With one request more than the newcomer's account, the largest account has a fair share.
     if ((counts.get(most) ?? 0) <= (counts.get(account) ?? 0) + 1) return false;
     this.#waiting.findLast((one) => one.account === most)?.end(false);
     return true;

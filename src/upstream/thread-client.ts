@@ -19,7 +19,7 @@ export interface ThreadOptions<Setup, Event, Request = never> {
   readonly pendingMax: number;
   /** A thread that is not ready after this time without any message is ended. */
   readonly openMs: number;
-  /** The same limit for a ready thread that has requests to reply to. */
+  /** A ready thread that has requests to reply to is ended after this time without any message. */
   readonly silenceMs: number;
   /** After a thread has ended or could not be started, no new thread is started for this time. */
   readonly restartMs: number;

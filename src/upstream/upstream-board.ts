@@ -1,5 +1,5 @@
-// Collects this process's view of the servers behind the services: which are given up for now, and
-// for which subject. Other processes have their own view.
+// Collects this process's view of the servers of all services: the servers that are given up for
+// now, each for one subject. Other processes have their own view.
 
 /** One subject on one server: a model, or an action. */
 export interface ServerView {

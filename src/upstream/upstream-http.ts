@@ -11,7 +11,7 @@ import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
 /** Sends requests: `HttpClient`, or the platform's `fetch`. */
 export type Fetch = (url: string, init: UpstreamInit) => Promise<UpstreamResponse>;
 
-/** The parameters that both of them take. */
+/** The parameters that `HttpClient` and the platform's `fetch` both take. */
 export interface UpstreamInit {
   readonly method: "GET" | "POST";
   /**
@@ -152,7 +152,7 @@ export function statusFailure(
   return new Failure(`The server answered ${status}${detail}`, blames, seconds);
 }
 
-/** Returns the same failure for a response whose body is still unread; gives up the body. */
+/** Returns the `statusFailure` of a response whose body is still unread; gives up the body. */
 export async function unreadFailure(
   response: UpstreamResponse,
   options?: { readonly isHealthy: boolean },

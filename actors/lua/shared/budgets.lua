@@ -26,9 +26,9 @@ local IS_FOR_MONEY = {
   run_budget_exceeded = true, end_user_budget_exceeded = true, insufficient_credits = true,
 }
 
--- The begin of the span to which a call that comes now belongs. If the clock went back, the last
--- span seen goes on. A span of five hours begins with the first call that is admitted after the end
--- of the last span.
+-- The start of the span in which a call at `now` counts; `last` is the start of the newest span. If
+-- the clock went back, the newest span continues. A span of five hours starts with the first call
+-- that is admitted after the end of the span before.
 local function span_start(span, last, now)
   if span == TOTAL then return 0 end
   if span == FIVE_HOURS then
@@ -74,8 +74,8 @@ end
 -- The number of a run that has not begun. No call is admitted under it (D-788).
 local NOT_BEGUN = '0'
 
--- The budgets that a call names, in the spans of now. `packed` has of each: number, span, cap,
--- owner. Nil if a budget is not in Redis: it must be loaded first.
+-- The budgets that a call names, each moved to its current span. `packed` has of each: number,
+-- span, cap, owner. Nil if Redis lacks one of the budgets, which must be loaded first.
 local function read_budgets(key, packed, epoch, now)
   local budgets, fields = {}, {}
   for at = 1, #packed, 32 do
@@ -96,7 +96,7 @@ local function read_budgets(key, packed, epoch, now)
   return budgets
 end
 
--- The first budget that a bound exceeds, and the least room of all.
+-- Returns the first budget that a hold of `bound` would exceed, and the smallest room of all.
 local function check_budgets(budgets, bound)
   local over, room = nil, AMOUNT_MAX
   for i, named in ipairs(budgets) do
@@ -120,7 +120,7 @@ end
 -- The time at which the whole cap is available again; 0 for never.
 local function renews_at(span, start)
   if span == TOTAL then return 0 end
-  -- 32 days after its begin the next month is under way.
+  -- 32 days after its start the next month is under way.
   return span == MONTH and month_start(start + 32 * 86400000) or start + SPAN_MS[span]
 end
 
@@ -160,7 +160,7 @@ local function budget_names(text)
   return string.match(text, '^[^\t]*\t[^\t]*\t[^\t]*\t(.*)$') or ''
 end
 
--- The packed begins of the spans of a hold's budgets, for the reply to an admission.
+-- The packed starts of the spans of a hold's budgets, for the reply to an admission.
 local function budget_starts(text)
   local starts = {}
   for start in string.gmatch(budget_names(text), ':(%d+)') do
@@ -169,7 +169,7 @@ local function budget_starts(text)
   return table.concat(starts)
 end
 
--- Corrects the budgets of a hold that has ended, each in its own span alone.
+-- Replaces the hold of an ended call with its charge in each budget, only in the span of the hold.
 local function settle_budgets(key, epoch, hold, charged)
   local total, fields, ended = hold.paid + hold.free, {}, {}
   for field, start in string.gmatch(budget_names(hold.text), '(%d+):(%d+)') do
@@ -188,8 +188,8 @@ local function settle_budgets(key, epoch, hold, charged)
   if #changed > 0 then write_budgets(key, epoch, changed) end
 end
 
--- The budgets of a call that settles late, and the least room of their spans. `packed` has of each:
--- number, start, cap. Nil if a budget is not in Redis.
+-- The budgets of a call that settles late, and the smallest room of their spans. `packed` has of
+-- each: number, start, cap. Nil if Redis lacks one of the budgets.
 local function read_late_budgets(key, packed, epoch)
   local budgets, room = {}, AMOUNT_MAX
   for at = 1, #packed, 24 do

@@ -1,11 +1,11 @@
--- Free credit in lots, each with an end of its own (D-970). `w.free` is the sum, and `free_expires`
--- the last end. Each end before it is in `w.ends`, by time, as five packed numbers: the end; the
--- credit for calls that begin after it; the holds of such calls; by how much lots that came since
--- have lowered the second number; and when the second number was first counted, or 0 if it then was
--- nothing (D-970). A wallet of one lot has none. Loaded after records.lua.
+-- Free credit in lots, each with its own end (D-970). `w.free` is the sum of the lots, and
+-- `free_expires` the last end. `w.ends` has every earlier end, by time, as five packed numbers: the
+-- end; the credit left for calls that begin after the end; the holds of these calls; the amount by
+-- which later grants lowered that credit; and the time when that credit was first counted, or 0 if
+-- it was zero at first. `w.ends` is empty if there is one lot. Loaded after records.lua.
 
 local END, END_BYTES = '<ddddd', 40
--- An end that is longer over by both clocks is forgotten when the next lot comes.
+-- The next grant drops an end that both clocks passed longer ago than this.
 local END_KEPT_MS = 86400000
 
 local function ends_of(w)
@@ -55,8 +55,8 @@ local function use_free(w, admitted, taken, held)
   set_ends(w, ends)
 end
 
--- Gives back the excess that the sweep took. That credit was gone when a lot came meanwhile: the
--- lot lowered the ends by it, or counted its own end without it.
+-- Gives back the excess charge of the sweep. A lot that was added before this return did not see
+-- the excess as credit: the lot lowered the ends by that amount, or counted its own end without it.
 local function return_late(w, admitted, returned)
   if w.ends == '' or returned <= 0 then return end
   local ends = ends_of(w)
@@ -85,8 +85,8 @@ local function expire_free(events, w, account, now)
   })
 end
 
--- Removes free credit that a call gave back, if it has ended and other free credit goes on, which
--- would otherwise prolong it. `call` has admitted and text.
+-- Removes free credit that a call gave back after the credit had ended: the balance would otherwise
+-- keep it until the end of the other free credit. `call` has admitted and text.
 local function drop_lapsed(events, w, call, returned_free)
   if returned_free <= 0 or call.admitted >= w.free_since then return end
   local later = later_than(w, w.free_since)
@@ -99,8 +99,8 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
--- Adds a lot that takes the place of free credit that has all ended. Calls may still hold some of
--- that, so its end is kept, or the next lot would count it.
+-- Adds a lot after all free credit has ended. Calls may still hold some of the ended credit, so its
+-- end is kept: without that end, the next lot would count the ended credit as its own.
 local function replace_ends(w, now, lot)
   local last = w.free_expires
   w.free_since, w.ends, w.free_expires = now, '', max(last, lot.expires)
@@ -109,8 +109,9 @@ local function replace_ends(w, now, lot)
   end
 end
 
--- Returns the ends that a new lot finds, and all free credit that goes on, with the part that calls
--- hold. Credit that had ended by `ended` was removed from the balance before.
+-- Returns the ends that are still needed when a lot is added, and the amount of free credit that
+-- has not ended, held amounts included. Credit that had ended by `ended` is no longer in the
+-- balance.
 local function known_ends(w, now, ended)
   local known, owned = ends_of(w), w.free + w.held_free
   local most, kept, forgets, since_is_known = owned, {}, false, false
@@ -130,7 +131,7 @@ local function known_ends(w, now, ended)
       one.later, one.lowered = most, one.lowered + one.later - most
     end
   end
-  -- Nobody knows any more how much a call from before a forgotten end may give back.
+  -- Only the dropped end told how much a call from before that end may give back.
   if forgets and not since_is_known then w.free_since = 0 end
   return kept, most
 end
@@ -143,7 +144,7 @@ local function add_end(w, now, lot)
     return
   end
   local ends, most = known_ends(w, now, min(now, lot.created))
-  -- Credit without an end goes with the last lot.
+  -- A grant without an end expires with the last lot.
   local expires = lot.expires > 0 and lot.expires or last
   if expires > last then
     ends[#ends + 1] = { at = last, later = 0, held = 0, lowered = 0, counted = 0 }

@@ -1,9 +1,9 @@
 -- The leases of processes, which keep their holds from the sweep; loaded after limits.lua.
 
--- The leases that this server knows, by the holds that they keep: the time until which a lease has
--- half of its duration left, and the epoch of its bucket. Only these scripts change leases. Another
--- loss of a lease also ends this memory (a restart, a full synchronisation from another server) or
--- the epoch (a bucket that was lost).
+-- A cache of the leases on this server, by the key of their holds: the time until which half of a
+-- lease or more is left, and the epoch of its bucket. Only these scripts change leases. If a lease
+-- is lost in another way, the cache is lost too (a restart, a full synchronisation from another
+-- server), or the epoch changes (a bucket that was lost).
 local known_leases = {}
 
 local function know_lease(holds, epoch, ends, lease_ms)

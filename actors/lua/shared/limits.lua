@@ -1,8 +1,8 @@
 -- Limits in time, besides the request window of a key; loaded after budgets.lua. The limits are the
--- `keys` of a script from `first_key` to `last_key`; each has some of its `args` from `first_arg`
--- on.
---   requests      a window that counts every request which no such limit refuses
---   requests_day  a UTC day that counts them
+-- `keys` of a script from `first_key` to `last_key`; the arguments of each limit are `args` from
+-- `first_arg` on.
+--   requests      a window that counts every request which no limit of requests refuses
+--   requests_day  a UTC day that counts the same requests
 --   minute        a window that counts only admitted calls
 --   day           a UTC day that counts only admitted calls
 --   tokens        a window that counts the tokens of admitted calls
@@ -45,8 +45,8 @@ local function read_limits(keys, args, first_key, last_key, first_arg, now)
     if IS_DAY[limit.kind] then
       local day, used = read_day(limit.key)
       local today = floor(now / DAY_MS)
-      -- A clock that jumps back by a day stays in the last day seen, so that no day is counted
-      -- again. After a larger jump all that was counted counts today, so that it ends tomorrow.
+      -- If the clock went back by a day, the last day seen continues, so that no day is counted
+      -- again. After a larger jump, the whole count moves to today, so that it ends tomorrow.
       limit.day = day > today + 1 and today or max(today, day)
       limit.used = day >= limit.day and used or 0
       limit.resets = (limit.day + 1) * DAY_MS - now
@@ -93,15 +93,15 @@ local function count_request(window, limits)
   end
 end
 
--- Counts an admitted call against the limits that count only those.
+-- Counts an admitted call against the limits that count only admitted calls.
 local function count_admitted(limits)
   for _, l in ipairs(limits) do
     if not COUNTS_REQUESTS[l.kind] then count_limit(l) end
   end
 end
 
--- The limit of requests that is closest to full: its limit, its rest, the time of its reset; then
--- its kind, unless it is the window of the key.
+-- The limit of requests with the least left. Returns the limit, the number of requests left, the
+-- time until its reset, and its kind, which is nil for the window of the key.
 local function closest_window(window, limit, limits, now)
   local most, total, resets, kind = limit, window.total, reset_ms(window, now), nil
   if limits then
@@ -161,8 +161,8 @@ local function uncount_limits(keys, args, first_key, last_key, first_arg, admitt
   end
 end
 
--- Corrects all that counted a call: its limits, which are the `keys` from `first_key` on with their
--- arguments from the fourth on, and its budgets, if there is one more key.
+-- Corrects the counts of a settled call: in its limits, which are the `keys` from `first_key` on
+-- with their arguments from the fourth on, and in its budgets, if there is one more key.
 local function settle_counts(keys, args, first_key, epoch, hold, charged)
   local last = first_key - 1 + (#args - 3) / 2
   uncount_limits(keys, args, first_key, last, 4, hold.admitted)

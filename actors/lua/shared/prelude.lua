@@ -5,7 +5,7 @@
 -- Money is a whole number of nano-USD below 2^53, so Lua's doubles add it exactly. Money enters and
 -- leaves in packed records of little-endian doubles, never as text.
 
--- Set by `begin` of records.lua: Redis does not offer these while it loads a library.
+-- `begin` of records.lua sets these: Redis does not offer the functions while it loads a library.
 local floor, min, max, pack, unpack_record, string_sub, string_byte, redis_call
 
 local AMOUNT_MAX = 9007199254740991
@@ -48,7 +48,7 @@ local function month_of_day(day)
   return year * 100 + month, day - day_of_year + floor((153 * shifted + 2) / 5)
 end
 
--- The UTC month of a time, as 202611. Kept for the day that came last.
+-- The UTC month of a time, as 202611. The month of the latest day is cached.
 local last_day, last_month, last_first
 local function month_of(ms)
   local day = (ms - ms % 86400000) / 86400000
@@ -59,7 +59,7 @@ local function month_of(ms)
   return last_month
 end
 
--- The begin of the UTC month of a time.
+-- The start of the UTC month of a time.
 local function month_start(ms)
   month_of(ms)
   return last_first * 86400000

@@ -35,9 +35,9 @@ local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT 
 -- call, because a new table costs more than to fill an old one.
 local call = { bucket = {}, wallet = {}, key = {}, window = {}, hold = {}, entry = {} }
 
--- Fills `b` with the bucket's own record; nil if the bucket is not set up. A layout that this
--- release does not know stops the script: the release that wrote it could not read what this one
--- would write.
+-- Fills `b` with the bucket's own record; nil if the bucket is not set up. An unknown layout
+-- stops the script: the newer release that wrote the layout could not read the records of this
+-- release.
 local function parse_bucket(b, bytes)
   if not bytes then return nil end
   local layout, epoch, evictions, documents = unpack_record(BUCKET, bytes)
@@ -177,8 +177,8 @@ local function month_use(record, month)
   return 0
 end
 
--- The amounts of a budget in two spans: the newest one that a call began in, and the span before
--- it. A span that never began has the begin NO_SPAN. Nil without a record of this epoch.
+-- The amounts of a budget in the newest span that a call began in, and in the span before. A span
+-- that never began has the start NO_SPAN. Nil without a record of this epoch.
 local NO_SPAN = -1
 
 local function parse_budget(bytes, epoch)
@@ -214,8 +214,8 @@ local function parse_hold(bytes)
   return hold
 end
 
--- A call that its process settled: the reply to the settlement, after the numbers of a hold of
--- epoch 0. No epoch is 0, so the release before this one sees a hold that is invalid.
+-- The record of a settled call: the numbers of a hold of epoch 0, then the reply to the settlement.
+-- No bucket has the epoch 0, so the previous release reads the record as an invalid hold.
 local ENDED_EPOCH = 0
 local ended_layout, ended_numbers
 
@@ -232,14 +232,14 @@ local function reply_in(hold)
   return hold.epoch == ENDED_EPOCH and hold.text or nil
 end
 
--- The last byte of an epoch, which has a part of its exponent, is 0 only for 0.
+-- The last byte of an epoch: it holds a part of the exponent, so it is 0 only for epoch 0.
 local EPOCH_END = 16
 
 local function is_ended(bytes)
   return #bytes >= HOLD_BYTES and string_byte(bytes, EPOCH_END) == 0
 end
 
--- The id of the next entry of an epoch. Kept for the epoch that came last.
+-- The id of the next entry of an epoch. The text of the latest epoch is cached.
 local id_epoch, id_text
 local function ids_of(epoch)
   if epoch ~= id_epoch then id_epoch, id_text = epoch, whole(epoch) .. '-*' end

@@ -4,13 +4,14 @@
 local WINDOW_NUMBERS, WINDOW, WINDOW_BYTES = '<ddd', '<dddc0', 24
 
 -- A request window: 61 slots of one second. A slot counts until its last request is 60 s old, so no
--- span of 60 s can exceed the limit. That time is known of the first slot that counts and of the
--- last; any other slot counts until its end is 60 s old. The slots of a wide window, which counts
--- tokens, have four bytes and not two.
+-- span of 60 s can exceed the limit. Only of the first and of the last slot that counts is the time
+-- of the last request known; any other slot counts until its end is 60 s old. The slots of a wide
+-- window, which counts tokens, have four bytes instead of two.
 local SLOTS, SPAN_MS = 61, 60000
 
--- A record has a time as one number: the second, and in its fraction the milliseconds from the last
--- request to the end of the second. An unknown time, which is a whole number, is that end.
+-- A record stores a time as one number: the second, and in its fraction the milliseconds from the
+-- last request to the end of the second. A whole number is an unknown time, which counts as the
+-- end.
 local END_OF_SECOND, FRACTIONS = 999, 1024
 
 local function empty_slots(wide)
@@ -78,7 +79,7 @@ local function move_first(window, first)
   window.first = first
 end
 
--- Empties the slots of a window that moves to `second`, all before which is known as `counted`.
+-- Empties a window and moves it to `second`, with `counted` as the count of that second.
 local function restart_window(window, second, counted)
   window.bytes, window.before, window.total = empty_slots(window.wide), 0, counted
   window.last, window.first = second, second
@@ -144,7 +145,7 @@ local function reset_ms(window, now)
   return leaves_ms(window, window.first, now)
 end
 
--- Time until this much of the total has left the window.
+-- Time until `count` of the total has left the window.
 local function freed_ms(window, now, count)
   local second = window.first
   while second < window.last do

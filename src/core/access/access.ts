@@ -48,7 +48,7 @@ export interface AccessDocument {
   readonly ownCap: NanoUsd | null;
   /** The last month with a granted allowance, as 202611; 0 if there is none. */
   readonly allowanceMonth: number;
-  /** False for an account whose person has the allowance of another one (D-389). */
+  /** False if the person of the account gets the allowance on another account (D-389). */
   readonly hasAllowance: boolean;
   /** The automatic top-up while it is enabled; otherwise null. */
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
@@ -231,7 +231,7 @@ function keyRefusal(key: AccessKey, tier: Tier, call: AccessCall): AccessDecisio
   return tierRefusal(tier, call.scope) ?? modelRefusal(key, call) ?? pauseOf(key, call);
 }
 
-/** A refusal of the call itself comes before a pause, as before the budgets. */
+/** The pause of a key for a paid call; a refusal of the call itself comes first. */
 function pauseOf({ measures }: AccessKey, { nowMs, isFree, refusal }: AccessCall) {
   if (isFree === true || refusal !== undefined) return null;
   return pauseRefusal(measures, nowMs);

@@ -43,7 +43,7 @@ export type StandingBudget = Budget<StandingOwner>;
 /** A span of a budget that a call counts in. */
 export interface BudgetRef {
   readonly number: number;
-  /** The begin of the span, ms; 0 for one without an end. */
+  /** The start of the span, ms; 0 for a span without an end. */
   readonly startMs: number;
 }
 

@@ -1,6 +1,6 @@
-// Defines burn-rate rules: the measures against a key that spends much within five minutes. A rule
-// is of the account's people or of the operator. The rule is checked every few seconds, so it is a
-// brake, and no bound as a budget is (D-885).
+// Defines burn-rate rules: the measures against a key that spends much within five minutes. The
+// people of an account, or the operator, set a rule. A rule is checked every few seconds, so it
+// slows spending down, but does not bound spending as a budget does (D-885).
 
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
 import { type NanoUsd, toDecimal, usd } from "../money/money.ts";
@@ -37,7 +37,7 @@ export const BURN_RULES_MAX = 20;
 export interface BurnTerms {
   /** The spending of a key within five minutes from which on the rule fires. */
   readonly amount: NanoUsd;
-  /** The rule also wants this many times the usual spending; null: the amount is enough. */
+  /** The multiple of the usual spending that the rule requires too; null: the amount is enough. */
   readonly times: number | null;
   readonly action: BurnAction;
   /** For `slow`: the requests that the key may make in 60 seconds. */

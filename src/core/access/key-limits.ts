@@ -68,7 +68,7 @@ export interface KeyChange extends Partial<KeyRates> {
   readonly endsAt?: Date | null;
   /** Null allows every model. */
   readonly models?: ModelPatterns;
-  /** The tags: no limit, but words of the same change by which calls are found (D-748). */
+  /** The tags of the key, by which calls are found (D-748); a change may set them beside limits. */
   readonly tags?: readonly string[];
 }
 
@@ -190,9 +190,9 @@ export function ratesAt(
 
 /** A call of models, as far as the patterns of its key decide about it. */
 export interface ModelCall {
-  /** The id of the model, never an alias; null, as if it is missing, for a call of none. */
+  /** The id of the model, never an alias; null or missing for a call without a model. */
   readonly model?: string | null | undefined;
-  /** The ids of further models that may serve it. */
+  /** The ids of further models that may serve the call. */
   readonly standIns?: readonly string[] | undefined;
   /** The refusal of the call itself, decided before admission. */
   readonly refusal?: ApiError | undefined;

@@ -235,7 +235,10 @@ export const VECTORS = {
   /** Texts to embed, or documents to rank, in one call. */
   itemsMax: 2_048,
   bodyBytesMax: 8 * 1024 * 1024,
-  /** The tokens of one call that OpenAI takes, which LangChain sends as arrays; and their frame. */
+  /**
+   * The JSON values of a body: the tokens that OpenAI takes in one call, which LangChain sends in
+   * arrays, and some more for the other fields.
+   */
   valuesMax: 300_000 + 10_000,
 } as const;
 
@@ -262,7 +265,7 @@ export const IDEMPOTENCY = {
   markerMs: DAY_MS,
   /** Calls of an account in a UTC day that may have a key (D-751). */
   keysPerDay: 100_000,
-  /** An answer is kept this long, if it has at most this many bytes. */
+  /** An answer of at most `answerBytesMax` bytes is kept for `answerMs`. */
   answerMs: 10 * 60_000,
   answerBytesMax: 256 * 1024,
   /** The bytes of kept answers in one process; beyond, the oldest answers go first. */
@@ -293,7 +296,7 @@ export const JSON_DEPTH_MAX = 64;
 /** Per IP address, for callers without a valid key. */
 export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 
-/** A hold lives this long without its process, which renews its lease this often. */
+/** A lease, and its holds, last for LEASE_MS; a living process renews it every LEASE_RENEWAL_MS. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
 /**

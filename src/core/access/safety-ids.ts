@@ -4,7 +4,7 @@
 
 import type { SecretList } from "../secrets.ts";
 
-/** The characters of each part; two parts and a line fit the 64 that providers accept. */
+/** The characters of each part: two parts and an underscore fit the 64 that providers accept. */
 const PART_LENGTH = 26;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const BITS_PER_CHARACTER = 5;

@@ -47,8 +47,8 @@ export function plainCode(typed: string): string | null {
 }
 
 /**
- * The link that brings a code to the billing page of whoever opens it. No server sees the part
- * behind the `#` (D-915).
+ * The link that brings a code to the billing page of the person who opens the link. No server sees
+ * the part after the `#` (D-915).
  */
 export function voucherLink(consoleOrigin: string, code: string): string {
   return `${consoleOrigin}/dashboard/billing#voucher=${code}`;

@@ -43,7 +43,7 @@ export const PRODUCT = "Farebox";
 
 const PRODUCT_WORD = /\bFarebox\b/g;
 
-/** A text of ours under the name of a brand. Commands and ids, in lower case, stay. */
+/** One of our texts with the name of a brand in it. Commands and ids, in lower case, stay. */
 export function inBrand(text: string, { name }: Pick<Brand, "name">): string {
   return name === PRODUCT ? text : text.replaceAll(PRODUCT_WORD, () => name);
 }

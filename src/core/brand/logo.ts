@@ -1,6 +1,6 @@
 // Reads the logo of a brand: an SVG picture of shapes and colours alone. A list names all that may
 // be in the picture; everything else is refused by its name. The served picture is written anew
-// from the parsed one, so no reader can find more in it than this one (D-760).
+// from the parsed one, so no browser can find more in it than this reader (D-760).
 
 import { escapeHtml } from "../text/html.ts";
 
@@ -43,7 +43,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
   "&apos;": "'",
 };
-/** A name of a part of the picture itself; any other address is refused. */
+/** A reference to a part of the picture itself; any other address is refused. */
 const OWN_PART = /url\(\s*#[\w.-]+\s*\)/g;
 const PLAIN_VALUE = /^[\p{L}\p{N}\s#%.,()+*/:;_-]*$/u;
 

@@ -24,7 +24,7 @@ export interface ApiKeys {
    * names none, or if its key is a fault.
    */
   of(server: string, variable: string | undefined, field?: string): string | null;
-  /** Does the same for a text of several lines, such as a file of credentials. */
+  /** Returns a text of several lines in the same way, such as a file of credentials. */
   textOf(server: string, variable: string | undefined, field: string): string | null;
 }
 

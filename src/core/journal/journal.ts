@@ -116,7 +116,7 @@ export interface JournalEntry {
   readonly number: number;
   readonly type: JournalType;
   readonly account: string;
-  /** Empty if the entry is about no key; the same for `request`. */
+  /** Empty if the entry is about no key; `request` is empty if it is about no request. */
   readonly key: string;
   readonly request: string;
   /** The time of the call's admission; for all other types, the time of the event. */

@@ -85,7 +85,7 @@ export class LedgerReplay {
   walletFreeSinceMs = 0;
   /** The charges by month and key: `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
-  /** The charges of the summed budgets by number and begin of the span: `12 1764201600000`. */
+  /** The charges of the summed budgets by number and start of the span: `12 1764201600000`. */
   readonly budgets = new Map<string, bigint>();
   /** True if an entry names any budget. */
   namesBudgets = false;
@@ -115,8 +115,8 @@ export class LedgerReplay {
   }
 
   /**
-   * Skips an entry that Postgres refused. The next one shows the balances after it. `mayHide` says
-   * whether it may have applied an operation.
+   * Skips an entry that Postgres refused. The next entry shows the balances after the refused one.
+   * `mayHide` says whether the refused entry may have applied an operation.
    */
   skip(mayHide = true): void {
     this.seq += 1;
@@ -391,9 +391,9 @@ export class LedgerReplay {
 }
 
 /**
- * True if the entry counts in the last month seen (admit.lua): that is the rule while the clock is
- * months behind one that it has shown. The ledger alone does not show which month was seen last:
- * calls that cost nothing count too.
+ * True if the entry counts in the last month seen, as admit.lua counts while the clock is months
+ * behind a time that it has shown. The ledger alone does not show which month was seen last: calls
+ * that cost nothing count too.
  */
 function isLastSeen(counted: number | null, month: number): boolean {
   return counted !== null && counted > month && monthBefore(counted) !== month;

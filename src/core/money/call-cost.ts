@@ -29,7 +29,7 @@ import {
 export interface Prices {
   /** The first row has no conditions. */
   readonly rows: readonly PriceRow[];
-  /** For a call as most are: of the standard tier and speed, with text only. */
+  /** The hold prices of the usual call: of the standard tier and speed, with text only. */
   readonly plainHold: HoldPrices;
   /** True if one row prices every call, without fees. */
   readonly isPlain: boolean;

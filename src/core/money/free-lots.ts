@@ -1,6 +1,6 @@
-// The lots of free credit: each has an end of its own, and the lot that ends first is spent first
+// The lots of free credit: each has its own end, and the lot that ends first is spent first
 // (D-970). A wallet keeps one balance, and for each end before the last one the amount that is left
-// to calls which begin after that end. actors/lua/shared/free_credit.lua computes the same.
+// to calls that begin after the end. actors/lua/shared/free_credit.lua computes the same.
 
 import { DAY_MS } from "../durations.ts";
 import { min, type NanoUsd, nano, ZERO } from "./money.ts";
@@ -13,9 +13,9 @@ export interface FreeEnd {
    * a clock jumped.
    */
   readonly later: bigint;
-  /** By how much lots that came since have lowered that, in nano-USD. */
+  /** The amount, in nano-USD, by which later grants lowered `later`. */
   readonly lowered: bigint;
-  /** When `later` was first counted; 0 if it then was nothing. */
+  /** The time when `later` was first counted; 0 if `later` was zero at first. */
   readonly countedMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface FreeEnd {
 export interface FreeEnds {
   /** The last end; 0 if free credit never ends. */
   readonly lastMs: number;
-  /** The ends before it, by time. */
+  /** The ends before the last one, by time. */
   readonly earlier: readonly FreeEnd[];
 }
 
@@ -61,7 +61,7 @@ export interface FreeLot {
 /** The most ends of free credit that an account may have to redeem a voucher that adds one. */
 export const FREE_LOTS_MAX = 16;
 
-/** An end that is longer over by both clocks is forgotten when the next lot comes. */
+/** The next grant drops an end that both clocks passed longer ago than this. */
 const END_KEPT_MS = DAY_MS;
 
 /** True if a grant finds only free credit that ended by both clocks, and takes its place. */
@@ -106,7 +106,7 @@ function nothingAfter(atMs: number): FreeEnd {
   return { atMs, later: 0n, lowered: 0n, countedMs: 0 };
 }
 
-/** The ends that still mean something: none if nothing is left of the lots before. */
+/** The ends that still have an effect: none if no credit of the earlier lots is left. */
 function knownEnds({ earlier }: FreeEnds, endedMs: number, owned: bigint): readonly FreeEnd[] {
   return owned === 0n ? [] : earlier.filter(({ atMs }) => atMs + END_KEPT_MS > endedMs);
 }
@@ -121,9 +121,9 @@ export function withCharge(ends: FreeEnds, admittedMs: number, charged: bigint):
 }
 
 /**
- * The ends after a call that was admitted at this time gave back the excess of its sweep.
- * That credit was gone when a lot came meanwhile: the lot lowered the ends by it, or counted its
- * own end without it.
+ * The ends after a call that was admitted at this time gave back the excess charge of the sweep. A
+ * lot that was added before this return did not see the excess as credit: the lot lowered the ends
+ * by that amount, or counted its own end without it.
  */
 export function withReturn(ends: FreeEnds, admittedMs: number, returned: bigint): FreeEnds {
   if (ends.earlier.length === 0 || returned <= 0n) return ends;
@@ -153,10 +153,7 @@ export function usableFree(ends: FreeEnds, available: NanoUsd, nowMs: number): N
   return later === null ? available : nano(min(available, later));
 }
 
-/**
- * The lots that something is left of, by their ends. The sum of these lots is the usable free
- * credit.
- */
+/** The lots with credit left, by their ends. The sum of these lots is the usable free credit. */
 export function freeLots(ends: FreeEnds, available: NanoUsd, nowMs: number): FreeLot[] {
   let rest: bigint = usableFree(ends, available, nowMs);
   const lots: FreeLot[] = [];

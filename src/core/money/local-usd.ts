@@ -27,7 +27,7 @@ export function localUsd(language: Language, amount: NanoUsd): string {
   return localDecimal(language, toDecimal(amount));
 }
 
-/** The same for an amount in decimal digits, of at most nine decimals. */
+/** Writes an amount that is decimal digits, with at most nine decimals. */
 export function localDecimal(language: Language, decimal: string): string {
   return FORMATS[language].format(decimal as Intl.StringNumericLiteral);
 }

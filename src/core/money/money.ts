@@ -161,7 +161,7 @@ function sum(parts: Quantities): bigint {
 }
 
 const DIGIT_ZERO = 48;
-/** From here on, and up to the next, a number of USD prints with all digits of its amount. */
+/** From PLAIN_MIN to PLAIN_MAX, an amount as a number of USD prints with all of its digits. */
 const PLAIN_MIN = 1_000;
 /** Two amounts of at most 15 digits are never the same double. */
 const PLAIN_MAX = 1e15 - 1;
@@ -177,7 +177,7 @@ function plainNumber(amount: NanoUsd): number | null {
 /** The decimal USD digits of an amount, never in exponent form: "0.0000375", "5", "-1.5". */
 export function toDecimal(amount: NanoUsd): string {
   const plain = plainNumber(amount);
-  // A fraction of the time that the steps below take.
+  // Printing a number takes a fraction of the time of the steps below.
   if (plain !== null) return String(plain);
   const sign = amount < 0n ? "-" : "";
   const digits = (amount < 0n ? -amount : amount).toString().padStart(10, "0");
@@ -196,7 +196,7 @@ export function dollars(amount: bigint): string {
   return dollarText(toDecimal(amount as NanoUsd));
 }
 
-/** The same of an amount that is decimal digits already. */
+/** The text of `dollars` for an amount in decimal digits. */
 export function dollarText(decimal: string): string {
   return decimal.startsWith("-") ? `-$${decimal.slice(1)}` : `$${decimal}`;
 }
@@ -208,9 +208,9 @@ export function toDollars(amount: NanoUsd): string {
 }
 
 /**
- * The value from which JSON.stringify prints the digits of `toDecimal`. For most amounts a number
- * does; it would print others as 1e-7 or without the last digit. For such amounts the value is a
- * literal, and all JSON around a literal takes five times as long to print.
+ * The value from which JSON.stringify prints the digits of `toDecimal`. For most amounts the value
+ * is a number. JSON.stringify would print other numbers as 1e-7 or without the last digit, so for
+ * such amounts the value is a literal, and all JSON around a literal takes five times as long.
  */
 export function toJsonNumber(amount: NanoUsd): object | number {
   return plainNumber(amount) ?? rawJson(toDecimal(amount));

@@ -35,7 +35,7 @@ export function startOfMonth(month: string): Date {
   return new Date(`${month}-01T00:00:00Z`);
 }
 
-/** The month so many months later, or earlier, both as text. */
+/** The month that is `count` months after another one, or before it if `count` is negative. */
 export function addMonths(month: string, count: number): string {
   const start = startOfMonth(month);
   start.setUTCMonth(start.getUTCMonth() + count);

@@ -1,4 +1,4 @@
-// Plans with a monthly price (SPEC 8.6): the begin and end of a month, and the price of a change in
+// Plans with a monthly price (SPEC 8.6): the start and end of a month, and the price of a change in
 // its middle.
 
 import type { PlanName } from "../access/limits.ts";

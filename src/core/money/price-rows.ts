@@ -58,7 +58,7 @@ export interface PriceRow extends RowPrices {
   readonly conditionCount: number;
 }
 
-/** The part whose price a part has that has none of its own: never nothing. */
+/** The parents of parts: a part without a price of its own costs as much as its parent. */
 const PARENTS: Readonly<Partial<Record<Part, Part>>> = {
   cacheRead: "uncached",
   cacheReadAudio: "cacheRead",

@@ -20,14 +20,14 @@ export function priceVersionOf(prices: object): string {
   return version;
 }
 
-/** The same for a list of single prices. */
+/** The version of a list of single prices. */
 export function priceVersionOfUnits(...units: readonly bigint[]): string {
   return digestOf(JSON.stringify(units.map(bigintText)));
 }
 
 let latest = { unit: -1n, version: "" };
 
-/** The same for one price. The latest is remembered: a service with one price asks for no other. */
+/** The version of one price. The latest version is kept, because most services have one price. */
 export function priceVersionOfUnit(unit: bigint): string {
   if (unit !== latest.unit) latest = { unit, version: priceVersionOfUnits(unit) };
   return latest.version;

@@ -9,7 +9,7 @@ export type VoucherGift =
   | { readonly kind: "free"; readonly amount: NanoUsd; readonly days: number }
   | ({ readonly kind: "plan" } & GivenMonths);
 
-/** A gift as tables and replies have it: what its kind lacks is null. */
+/** A gift as tables and replies have it: a field that its kind lacks is null. */
 export interface GiftFields {
   readonly amount: NanoUsd | null;
   readonly freeDays: number | null;

@@ -12,7 +12,7 @@ export interface Framing {
   /** The part of the body in the bytes of the last push: those from `from` to `to`. */
   readonly from: number;
   readonly to: number;
-  /** Finds the part of the body in these bytes, from `start` on; moves it. Throws an HttpError. */
+  /** Finds the body in these bytes from `start` on; may join its parts. Throws an HttpError. */
   push(bytes: Buffer, start: number): void;
   /**
    * The connection was closed in order. `isForgeable`: a third party between the server and this
