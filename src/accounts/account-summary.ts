@@ -23,7 +23,10 @@ export interface Balances {
   readonly paid: NanoUsd;
   /** The free balance; zero once the free credit has ended. */
   readonly free: NanoUsd;
-  /** The first end of free credit that is left; without any, the last end. */
+  /**
+   * The time at which the next lot of free credit expires. If no credit is left, the end of the
+   * last lot; null if there was no lot.
+   */
   readonly freeExpiresAt: Date | null;
   /** The lots of free credit that something is left of, by their ends. */
   readonly freeLots: readonly FreeLot[];

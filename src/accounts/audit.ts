@@ -116,7 +116,10 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
   return report;
 }
 
-/** `wrong` has the findings of the books, which count for an account whose money is right. */
+/**
+ * Audits an account. `wrong` has the mismatches between the tables of Postgres; a mismatch is
+ * reported only for an account whose ledger and wallet have no finding of their own.
+ */
 async function proveAccount(
   deps: AuditDeps,
   account: AccountRef,
@@ -129,7 +132,10 @@ async function proveAccount(
   return { ...proof, difference: proof.difference ?? wrong.get(account.id) ?? null };
 }
 
-/** The findings of the books (`AuditRepository.bookMismatches`) that last, by account. */
+/**
+ * The mismatches between tables (`AuditRepository.bookMismatches`) that every look finds, by
+ * account.
+ */
 async function wrongBooks(
   deps: AuditDeps,
   accounts: readonly AccountRef[],

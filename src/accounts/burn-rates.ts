@@ -53,9 +53,9 @@ export interface BurnWatchDeps {
 const SYSTEM = { name: "system", personId: null, country: null, ipHash: null } as const;
 
 /**
- * Checks all rules once; returns how many fired. Any number of workers may do so at the same time:
- * a rule fires once for a breach of a key. An alarm that cannot be raised holds up no other, and
- * the next check tries it again.
+ * Checks all rules once; returns how many fired. Any number of workers may check at the same time:
+ * a rule fires once for each breach by a key. If an alarm cannot be raised, the other alarms are
+ * raised all the same, and the next check tries the failed one again.
  * @throws AggregateError
  */
 export async function watchBurnRates(deps: BurnWatchDeps): Promise<number> {
@@ -166,8 +166,9 @@ export async function addOwnBurnRule(
 }
 
 /**
- * Removes a rule of an account. The measures of the rule against keys last. @throws
- * AdministrationError
+ * Removes a rule of an account. Keys that the rule has slowed or paused stay so until the measure
+ * ends.
+ * @throws AdministrationError
  */
 export async function removeOwnBurnRule(
   { accounts, now }: Pick<AdministrationDeps, "accounts" | "now">,
@@ -181,8 +182,8 @@ export async function removeOwnBurnRule(
 }
 
 /**
- * Ends the measures of rules against a key, before their time; the rules fire again once the key
- * was slow.
+ * Ends early the measures that rules have taken against a key. The rules fire again only after the
+ * key's spending has fallen below their limits.
  * @throws AdministrationError
  */
 export async function resumeKey(

@@ -32,9 +32,9 @@ export interface EndUserDeps {
   readonly actors: { of(accountId: string, bucket: number): EndUserAccount };
 }
 
-/** A budget that counts an end user, and the use that is made of it now. */
+/** A budget that applies to an end user, and its current use. */
 export interface EndUserUse extends BudgetUse<"end_user"> {
-  /** The id of the key whose calls alone it counts; null for those of all keys. */
+  /** The id of the only key whose calls the budget counts; null if the budget counts all keys. */
   readonly key: string | null;
   /** True for a budget of this end user, false for one that every end user has. */
   readonly isOwn: boolean;
@@ -47,9 +47,9 @@ interface AskedUse {
 }
 
 /**
- * Reads the budgets that count an end user, with their spending. An end user who has never
- * made a call gets the same answer as one who spent nothing, so the answer does not tell whether
- * an end user exists.
+ * Reads the budgets that apply to an end user, with their spending. An end user without any call
+ * gets the same answer as one without spending, so the answer does not reveal which end users
+ * exist.
  */
 export async function endUserUses(
   { database, actors }: EndUserDeps,

@@ -61,7 +61,7 @@ export async function bucketsBehind(
   return late.filter((one) => one.behindSeconds > seconds).map(({ bucket }) => bucket);
 }
 
-/** The buckets of which entries wait now. */
+/** The buckets that have journal entries which are not in Postgres yet. */
 async function lateBuckets({
   redis,
   database,

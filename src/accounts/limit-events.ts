@@ -6,7 +6,10 @@ import type { Database } from "../store/servers/database.ts";
 import { type ReachedLimit, reachedLimits } from "../store/webhooks/limit-notices.ts";
 import { addWebhookEvents } from "../store/webhooks/webhook-outbox.ts";
 
-/** A refusal that comes later into the log, as after an outage of all workers, gives no event. */
+/**
+ * A refusal that reaches the log later than this causes no event, as after an outage of all
+ * workers.
+ */
 const WITHIN_MS = 15 * MINUTE_MS;
 /** The most events of one run; the next run finds the others. */
 const AT_ONCE = 500;

@@ -66,7 +66,8 @@ export async function walletsAhead(
       if (bytes === null) continue;
       const { operations, paid, free, heldPaid, heldFree } = parseWallet(bytes);
       const [last, lost = []] = [known.last.get(account), lostOf.get(account)];
-      // The numbers of the lost operations may have been given to new operations since.
+      // New operations may have got the numbers of the lost ones, so the difference of the numbers
+      // alone could be too small.
       const more = last === undefined ? null : Math.max(operations - last, lost.length);
       if (more !== null && more <= 0) continue;
       const balances = { paid: paid + heldPaid, free: free + heldFree };

@@ -46,7 +46,7 @@ export interface RunUse extends RunRow {
   readonly left: NanoUsd;
 }
 
-/** The use of runs now. Redis has those that it did not forget after their end. */
+/** The current use of runs: from Redis, or from the log for ended runs that Redis has forgotten. */
 export async function runUses(
   { actors }: Pick<RunDeps, "actors">,
   { id, bucket }: Pick<AccountRef, "id" | "bucket">,

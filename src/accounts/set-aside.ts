@@ -23,7 +23,8 @@ export interface OperationPlace {
 }
 
 /**
- * Lets an operation that Redis refuses change nothing, and applies those after it.
+ * Marks an operation that Redis refuses as set aside, so that the operation changes no balance, and
+ * applies the operations after it.
  * @throws AdministrationError
  */
 export async function setAside(

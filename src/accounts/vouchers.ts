@@ -83,7 +83,10 @@ export type Redeemed = Done &
     readonly isRepeated: boolean;
   };
 
-/** The person or operator who redeems a code, with the marks that recognise a person. */
+/**
+ * The person or operator who redeems a code, with the marks that show whether a person has redeemed
+ * a code of the batch before.
+ */
 export type Redeemer = Pick<Parameters<typeof redeemVoucher>[1], "actor" | "marksFor">;
 
 const OPERATOR: Redeemer = { actor: "operator", marksFor: null };

@@ -132,8 +132,9 @@ function refusingOperators(disabled: Receiver["disabled"]): null {
 }
 
 /**
- * Gives a receiver a new secret; the one before it signs too for 24 hours. For that long the same
- * `request` gets the same secret, so that a lost answer loses none (D-924).
+ * Gives a receiver a new secret. For 24 hours the previous secret signs too, and a repeat with the
+ * same `request` gets the same secret: a client that lost the answer does not lose the secret
+ * (D-924).
  * @throws AdministrationError
  */
 export async function rotateSecret(
@@ -148,7 +149,8 @@ export async function rotateSecret(
   const oldSecretUntil = new Date(now + OLD_SECRET_MS);
   const receiver = await changed(administration, target, (present) => {
     const isRepeat = present.rotation === request && Number(present.oldSecretUntil) > now;
-    // A secret that no pepper opens signs nothing: the repeat then makes another one.
+    // If no configured pepper opens the stored secret, nothing can be signed with the secret, so
+    // the repeat makes a new one.
     const made = isRepeat ? webhooks.seals.open(present.secret, present.id) : null;
     if (made !== null) {
       secret = made.text;

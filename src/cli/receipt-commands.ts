@@ -175,8 +175,8 @@ function statementText({ statement, jws }: StatementReply): string {
 }
 
 /**
- * The receipts as the servers issue them. A receipt by a key that the servers do not have could
- * never be verified, and would be kept.
+ * The receipts as the servers issue them. Refuses a key that is not the servers' current one: a
+ * receipt signed with it could not be verified, but would be stored.
  */
 async function receiptsOf(stores: Stores): Promise<SignedReceipts> {
   const { database, administration, consoleOrigin, receiptSecrets } = stores;

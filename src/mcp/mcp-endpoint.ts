@@ -190,7 +190,10 @@ function topUpUrlOf({ dashboard }: McpConfig, accountId: string): string | null 
   return dashboard === null ? null : `${accountPage(dashboard, accountId, "billing")}?add=credit`;
 }
 
-/** An answer that begins before the tool's has ended, after all checks of headers. */
+/**
+ * True for an event stream. Such an answer begins after all checks of headers and before the tool's
+ * result.
+ */
 function isStream({ headers }: Response): boolean {
   return headers.get("content-type")?.startsWith("text/event-stream") === true;
 }

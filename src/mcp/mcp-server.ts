@@ -44,7 +44,10 @@ const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "paym
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
 
-/** The requests that the library calls a fault of ours (-32603) where their shape is wrong. */
+/**
+ * The schemas of requests whose shape is checked here, because for a wrong shape the library
+ * reports an internal error (-32603).
+ */
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["initialize", specTypeSchemas.InitializeRequest],
   ["tools/list", specTypeSchemas.ListToolsRequest],

@@ -158,7 +158,10 @@ const quote: McpTool = {
 /** A refusal shows no more of a name that a caller made up. */
 const NAME_CHARACTERS_MAX = 100;
 
-/** The parameter for a picture's form: agents take pictures as bytes, which are image content. */
+/**
+ * The parameter for the form of a picture. Tools do not have this parameter: agents always get the
+ * bytes, as image content.
+ */
 const PICTURE_FORM = "format";
 
 /** Every tool, in the order of listing. */

@@ -21,7 +21,7 @@ interface ErrorBody {
   readonly error: ToolRefusal;
 }
 
-/** Every object that the API answers a tool's call with says its cost. */
+/** An object in a reply of the API, which always contains the cost of the call. */
 interface Paid {
   readonly svc: object;
 }

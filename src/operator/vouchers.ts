@@ -153,7 +153,10 @@ function giftOf(fields: OrderedGift): VoucherGift {
   return { kind: "plan", plan, months: months ?? 1 };
 }
 
-/** All terms, because an order that differs in one is no repeat of the first. */
+/**
+ * The words for a new batch in the trail. They contain all terms, because an order with other terms
+ * must not count as a repeat.
+ */
 function madeWords(terms: VoucherTerms, codes: readonly string[]): string {
   const { batch, gift, usesMax, tiers, oncePerPerson, endsAt } = terms;
   const rules = [

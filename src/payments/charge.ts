@@ -1,6 +1,6 @@
-// An attempt to charge a saved card. The number of the attempt is stored before the provider is
-// asked, and names the idempotency key: asked again after a crash or a timeout, the provider
-// charges nothing twice.
+// Attempts to charge a saved card. The number of an attempt is stored before the request to the
+// provider and is part of the idempotency key, so that a request repeated after a crash or a
+// timeout charges nothing twice.
 
 import { HOUR_MS } from "../core/durations.ts";
 import { mayBeCharged } from "../store/payments/charge-consent.ts";
@@ -15,8 +15,8 @@ const KEY_MS = 20 * HOUR_MS;
 /** The provider may still complete a request that broke off, usually soon. */
 export const BROKEN_OFF_MS = 15 * 60_000;
 /**
- * An attempt is given up this long after the order; a second attempt is due an hour after the
- * first.
+ * The time after the order at which an undecided attempt is given up. The second attempt begins an
+ * hour after the first has failed, so its limit is later.
  */
 const GIVEN_UP_MS = { first: BROKEN_OFF_MS, second: 2 * HOUR_MS } as const;
 
@@ -49,8 +49,8 @@ async function charged(
   const ageMs = now() - topUp.createdAt.getTime();
   const found = async () => {
     const payment = await provider.findPayment(topUp, customer);
-    // A missing payment is no failure of the card, and the failure of the first attempt was
-    // counted.
+    // A missing payment says nothing about the card. After a second attempt, a failure may be that
+    // of the first, which was counted before.
     return { payment, isStopped: isStopped || payment === null || number > 1 };
   };
   if (isStopped || ageMs > KEY_MS) return await found();
@@ -59,7 +59,8 @@ async function charged(
     return { payment, isStopped };
   } catch (error) {
     if (!(error instanceof ProviderAway && error.isSaved)) throw error;
-    // A repeat gets the same answer, and another key might charge twice (D-507).
+    // With the same key the provider repeats the saved failure, and with another key it might
+    // charge twice (D-507).
     const answer = await found();
     const isUndecided = answer.payment === null || answer.payment.status === "failed";
     if (isUndecided && ageMs <= GIVEN_UP_MS[number > 1 ? "second" : "first"]) throw error;

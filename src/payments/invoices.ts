@@ -15,9 +15,9 @@ import type { PaymentDeps } from "./read-top-up.ts";
 type IssueDeps = Pick<PaymentDeps, "provider" | "topUps" | "now" | "log">;
 
 const AT_ONCE = 100;
-/** After this time a document that could not be issued is tried again... */
+/** The pause before the next attempt to issue a document, after one has failed. */
 const AGAIN_MS = 10 * MINUTE_MS;
-/** ... until so long after the payment or the refund. */
+/** The time after the payment or the refund at which no further attempt is made. */
 const GIVEN_UP_MS = 30 * DAY_MS;
 
 interface DueDocument {

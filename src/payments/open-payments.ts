@@ -48,7 +48,7 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
   };
 }
 
-/** Opens what ends plans by the month, also where no payment provider is configured. */
+/** Opens the dependencies for ending monthly plans, which work without a payment provider too. */
 export function openPlanEnds({
   database,
   random,

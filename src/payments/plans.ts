@@ -126,7 +126,7 @@ export async function renewPlans(deps: PaymentDeps): Promise<void> {
   }
 }
 
-/** What ends a plan; no payment provider is needed. */
+/** The dependencies for ending plans. No payment provider is among them. */
 export type PlanEndDeps = Pick<PaymentDeps, "actors" | "now" | "log" | "also"> & {
   readonly topUps: Pick<PaymentDeps["topUps"], "deps">;
   readonly mailsTo: (account: string) => EndMailTerms;

@@ -1,5 +1,5 @@
-// Compares the book with the payment provider: every payment of either side must be on the other
-// one, with the same amount taken back.
+// Compares the ledger with the payment provider: each side must have every payment of the other
+// side, with the same amount taken back.
 
 import { add, dollars, subtract, ZERO } from "../core/money/money.ts";
 import type { PaymentStanding } from "../core/money/payment-credit.ts";

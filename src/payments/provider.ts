@@ -183,7 +183,7 @@ export interface PaymentProvider {
   readonly addsTax: boolean;
   /** True if each page that is paid has an invoice, and each paid charge is to have one. */
   readonly issuesInvoices: boolean;
-  /** Makes a customer, each time another one; the first that is stored counts. */
+  /** Creates a new customer at each call; the first one that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
   /** Makes the page of a top-up; a repeat returns the same page. */
   createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;

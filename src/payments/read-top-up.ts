@@ -45,8 +45,8 @@ export interface ChargeAnswer {
   /** The payment; null if the attempt made none. */
   readonly payment: ProviderPayment | null;
   /**
-   * No further attempt follows, and the reason is not that the card was declined: the card must not
-   * be charged any more, or the provider failed.
+   * True if no further attempt follows for another reason than a declined card: the card must no
+   * longer be charged, or the provider failed.
    */
   readonly isStopped: boolean;
 }
@@ -120,7 +120,10 @@ async function look(
   return { checkout, payment: await unlessAnothers(topUps, topUp, payment) };
 }
 
-/** A payment of another top-up only claims to be of this top-up. */
+/**
+ * Returns null for a payment that is stored with another top-up: metadata can be changed at the
+ * provider, so a payment's metadata may name the wrong top-up.
+ */
 async function unlessAnothers(
   topUps: TopUps,
   { id, provider }: TopUp,

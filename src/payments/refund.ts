@@ -56,8 +56,8 @@ export async function refundTopUp(
 }
 
 /**
- * Asks the provider by the key of the order. If that key has had a saved failure for long enough,
- * and there is still no refund, another attempt follows by a key of its own (D-507).
+ * Requests a refund with the order's idempotency key. If the provider has saved a failure under
+ * this key and no refund has appeared for 15 minutes, makes another attempt with a new key (D-507).
  */
 async function refundOnce(
   deps: PaymentDeps,

@@ -16,8 +16,9 @@ export interface RereadPayment {
   readonly topUp: string | null;
   readonly account: string | null;
   /**
-   * `read`: the top-up was there. `remade`: it was made again; `account_remade`: and so was its
-   * account, which has no keys and no people. `unknown`: no account is known for the payment.
+   * `read`: the ledger had the top-up. `remade`: the top-up was made again. `account_remade`: its
+   * account was made again too, and has no keys and no people. `unknown`: the payment's account is
+   * not known.
    */
   readonly result: "read" | "remade" | "account_remade" | "unknown";
 }

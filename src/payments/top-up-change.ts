@@ -104,7 +104,7 @@ function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): st
 
 /**
  * Only an automatic top-up is tried again. While an attempt is running or due, only its own answer
- * counts (D-507). Any report of a pending payment's failure makes it fail.
+ * changes the top-up (D-507). If no attempt is running or due, the failure counts in any reading.
  */
 function failed(
   { kind, attempts, nextAttemptAt }: TopUp,
@@ -126,7 +126,7 @@ function failed(
   };
 }
 
-/** The provider has no payment, and by this attempt it makes none. */
+/** The failure of a top-up for which the provider has made no payment and will make none. */
 export const NOT_MADE = { code: "not_made", needsAuthentication: false, isFinal: true } as const;
 
 /** The part of the net amount that is taken back by now, in proportion to the paid amount. */
@@ -144,7 +144,10 @@ export function standingOf({ amount }: Pick<TopUp, "amount">, payment: ProviderP
   return standing;
 }
 
-/** A sign that the holder or the bank is at odds with a payment ends automatic charges. */
+/**
+ * The reason to pause automatic top-ups: a dispute, a fraud warning or a refund; null if there is
+ * none.
+ */
 function pauseBy(
   { disputes, hasFraudWarning }: ProviderPayment,
   { refunded }: PaymentStandingNow,

@@ -1,4 +1,4 @@
-// Passes the needs that actors see on to the workers of payments.
+// Passes requests for automatic top-ups from actors to the payment workers.
 
 import type { TopUpListener } from "../../actors/top-up-trigger.ts";
 import type { Log } from "../core/log.ts";
@@ -12,7 +12,7 @@ export function openPaymentQueue(queueRedisUrl: string, log: Pick<Log, "warn">):
   );
 }
 
-/** The listener that has each need checked by a job. */
+/** Adds a job for each request, which checks whether the account needs a top-up. */
 export function topUpListener(queue: PaymentQueue, log: Pick<Log, "warn">): TopUpListener {
   return {
     needed: ({ accountId, bucket, refused }) =>

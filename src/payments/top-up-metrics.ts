@@ -11,7 +11,8 @@ const REASONS: readonly RefundReason[] = ["plan_late", "account_closed"];
 export function topUpCounter(registry: Registry): PaymentDeps["onEnded"] {
   const topUps = counter(registry, "farebox_topups_total");
   const refunds = counter(registry, "farebox_topups_to_refund_total");
-  // An alert sees the first one only if the series was there before.
+  // Creates each series at zero, because an alert on an increase misses the first refund of a new
+  // series.
   for (const reason of REASONS) refunds.inc({ reason }, 0);
   return ({ kind, status }, toRefund) => {
     topUps.inc({ kind, result: status });

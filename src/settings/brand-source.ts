@@ -1,5 +1,6 @@
-// Holds the brand and the burn-rate rules for processes that read no models: workers, and the
-// command line (D-760). Both are those of the configuration in force, and without one of the file.
+// Holds the brand and the burn-rate rules for processes that read no models: the workers and the
+// command line (D-760). Both come from the configuration in force, or from the file if none is in
+// force.
 
 import type { BurnTerms } from "../core/access/burn-rules.ts";
 import type { Brand } from "../core/brand/brand.ts";
@@ -31,13 +32,13 @@ export class BrandSource {
     this.#options = options;
   }
 
-  /** The brand as of the last look; ours before the first. */
+  /** The brand found by the last `look`; the default brand before the first. */
   readonly read = (): Brand => this.#current.brand;
 
   /** The operator's burn-rate rules as of the last look; none before the first. */
   readonly burnRates = (): readonly BurnTerms[] => this.#current.burnRates;
 
-  /** Looks for newer sections. Wrong ones are logged, and those before stay. */
+  /** Reads a newer configuration, if there is one. A wrong one is logged and changes nothing. */
   async look(): Promise<void> {
     const { applied, path, log } = this.#options;
     try {

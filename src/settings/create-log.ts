@@ -33,8 +33,8 @@ export function createLog(name: ProcessName, level: string): SeldomLog {
 }
 
 /**
- * Writes the line after which a process ends at once. Bun loses the part of other lines that a pipe
- * has not taken, so one of those may be cut off in the middle.
+ * Creates the log for the last line before a process ends. Bun loses the waiting part of earlier
+ * lines, so one of these may be cut off: the last line begins on a line of its own.
  */
 export function createLastLog(name: ProcessName, level: string): Log {
   return pino(optionsOf(name, level), { write: (line) => writeNow(`\n${line}`) });

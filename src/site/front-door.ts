@@ -1,6 +1,6 @@
-// Answers `/` and the paths beside it: a page for browsers, and files for search engines. At `/`
-// other clients get the 404 of any unknown path, because to them `/` is nothing. The page of each
-// language has an address that answers every client, because crawlers name no form (D-922).
+// Serves `/` and the files beside it: a page for browsers, and files for search engines. At `/`,
+// clients other than browsers get the 404 of any unknown path. The page of each language has an
+// address that serves every client, because crawlers do not request HTML explicitly (D-922).
 
 import { createHash } from "node:crypto";
 import type { Brand } from "../core/brand/brand.ts";

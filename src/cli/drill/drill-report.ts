@@ -1,4 +1,5 @@
-// The report of a drill, signed with the key of receipts, so that who gets it knows whose it is.
+// The report of a drill. It is signed with the key of receipts, so that its reader can verify which
+// installation made it.
 
 import type { PublicJwk, ReceiptKey } from "../../core/receipts/receipt-keys.ts";
 import { signClaims, verifyClaims } from "../../core/receipts/signed-claims.ts";

@@ -220,7 +220,8 @@ async function checkSso({ config, now }: CheckContext): Promise<Finding[]> {
 }
 
 /**
- * The time of the quickest of some answers: only the slower answers waited for this process itself.
+ * The time of the fastest of several answers. The slower ones include the time in which this
+ * process itself was busy.
  */
 async function quickest(now: () => number, ask: () => PromiseLike<unknown>): Promise<number> {
   let leastMs = Number.POSITIVE_INFINITY;

@@ -218,7 +218,7 @@ function pricedOf(
 
 interface Accepted {
   readonly models: readonly string[];
-  /** True to accept every model that needs no yes. */
+  /** True to accept the changes of all models that need no confirmation. */
   readonly isAll: boolean;
   readonly yes: readonly string[];
   readonly added: readonly string[];
@@ -256,7 +256,7 @@ function choose(
       throw new UsageError(`'${model}' needs --yes ${model}:\n${indented(asks.join("\n"))}`);
     }
   }
-  // The places of edits are those of the file as it is, so new entries come last.
+  // Edits refer to places in the unchanged file, so additions must come after all edits.
   return [...taken, ...news].filter(({ edits }) => edits.length > 0);
 
   function refuse(model: string, blocks: readonly string[]): void {

@@ -34,7 +34,10 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
 const GATEWAY_PATH = "/v1/quote";
 const APPLICATION_PATH = "/api/v1/quote";
 
-/** There is no quote: the code is that of the service's refusal, or says that it has none. */
+/**
+ * The service gave no quote. `code` is the code of the service's refusal, `unreachable`, or
+ * `no_quote` for any other answer.
+ */
 class NoQuote extends Error {
   override readonly name = "NoQuote";
 

@@ -135,7 +135,7 @@ function answerOf(
   };
 }
 
-/** A side that has nothing is no side with $0. */
+/** An amount in words. A side without any cost must not look like a side with $0. */
 function amount(nanoUsd: bigint | null): string {
   return nanoUsd === null ? "nothing" : dollars(nanoUsd);
 }

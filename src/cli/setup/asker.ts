@@ -50,7 +50,10 @@ export interface Script {
   readonly say: (line: string) => void;
 }
 
-/** Takes answers from a file and the environment. `unused` are names in neither question. */
+/**
+ * Takes answers from a file and the environment. `checkUsed` refuses answers to questions that were
+ * never asked.
+ */
 export class ScriptAsker implements Asker {
   readonly #asked = new Set<string>();
 

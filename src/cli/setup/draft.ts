@@ -20,7 +20,10 @@ const EMPTY = `{
 export interface Snapshot {
   /** Takes back all later changes. */
   restore(): void;
-  /** True if no variable, and not the value at this path of the file, has changed since. */
+  /**
+   * True if neither the variables nor the value at this path of the file have changed since the
+   * snapshot.
+   */
   isKept(...path: readonly string[]): boolean;
 }
 
@@ -29,12 +32,17 @@ export class Draft {
   readonly variables = new Map<string, string>();
   /** The findings of the checks, for the operator. */
   readonly findings: string[] = [];
-  /** The servers that did not answer and are kept, since nobody changed their settings. */
+  /**
+   * The problems of servers that did not answer, but whose settings stay because nobody changed
+   * them.
+   */
   readonly problems: string[] = [];
   readonly #environment: Environment;
   #text: string;
 
-  /** `text` is that of the file, or null without one; `name` names the file in messages. */
+  /**
+   * `before` is the text of the file, or null if there is none; `name` names the file in messages.
+   */
   constructor(
     readonly name: string,
     readonly before: string | null,

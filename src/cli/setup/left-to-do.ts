@@ -7,7 +7,7 @@ import type { Environment } from "../../settings/environment.ts";
 import type { Stores } from "../stores.ts";
 import type { Draft } from "./draft.ts";
 
-/** The stores in the state in which the setup found them. */
+/** The state of the stores when the setup began. */
 export interface Found {
   readonly stores: Stores | null;
   /** The reason why there are no stores; null if there are. */
@@ -61,7 +61,10 @@ function starting(draft: Draft, { problem, isApplied }: Found, files: Files): st
   ];
 }
 
-/** Only `npm start` and the commands read a file by themselves, and only that of the home. */
+/**
+ * The step that gives the file's variables to all processes. Only `npm start` and the commands read
+ * such a file by themselves, and only the one in `FAREBOX_HOME`.
+ */
 function giving({ envFile, environment: { FAREBOX_HOME } }: Files): string {
   const isOfHome = FAREBOX_HOME && resolve(envFile) === resolve(FAREBOX_HOME, SETTINGS_FILE);
   const step = `Give all processes the variables of ${envFile} (docs/production.md)`;

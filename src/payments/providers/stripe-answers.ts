@@ -54,8 +54,8 @@ export async function answered<T extends StripeObject>(
 }
 
 /**
- * Asks by a second key if the failure of the first one is saved. Only for requests that Stripe
- * carries out at most once under any key.
+ * Repeats a request with a second idempotency key if Stripe has saved the failure under the first.
+ * Only for requests that Stripe carries out at most once whatever their keys are.
  */
 export async function askedByTwo<T>(
   ask: (idempotencyKey: string) => Promise<T>,

@@ -84,10 +84,10 @@ export async function createCheckout(
 }
 
 /**
- * Charges a saved card; the id of the payment, also of one that is declined, or null if none can
- * be made. A second attempt confirms the payment of the first. The first one is always made in the
- * same way, also if its payment is known by now: with the same key Stripe takes the same request
- * only.
+ * Charges a saved card. Returns the id of the payment, even if the card was declined; null if no
+ * payment can be made. A second attempt confirms the payment of the first. A first attempt always
+ * sends the same request, even if its payment is known: Stripe accepts no other request with the
+ * same key.
  */
 export async function chargeSavedCard(
   stripe: Stripe,

@@ -25,8 +25,8 @@ interface KeyState {
    */
   times: number[];
   /**
-   * Streams abandoned since the last of these times: for a fast key one time stands for several
-   * streams.
+   * Streams abandoned since the last of `times`. For a fast key, one time is recorded for several
+   * abandoned streams.
    */
   more: number;
   /** The time at which the last stream was abandoned. */
@@ -64,8 +64,9 @@ export class AbandonedStreams {
   }
 
   /**
-   * The turn of a stream of a key that may send so many requests per minute. Usually the turn comes
-   * at once, without a promise. Rejects if the signal aborts.
+   * Waits for the turn of a stream. The more requests per minute a key may send, the more streams
+   * it may abandon before its streams must wait. Usually the turn comes at once, without a promise.
+   * Rejects if the signal aborts.
    */
   turn(
     caller: StreamCaller,

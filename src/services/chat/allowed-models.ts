@@ -22,9 +22,9 @@ interface Choosing<Chosen extends Choice, Result> {
 }
 
 /**
- * Makes the call with those of its models that the key may call, best first. If the models of the
- * key change before the admission, the call is made with the new ones. A call for which none is
- * left keeps one, and its admission refuses that.
+ * Makes the call with those of its models that the key may call, best first. If the key's models
+ * change before the admission, repeats the call with the new ones. If the key may call none of the
+ * models, the call keeps one, and the admission refuses this model.
  */
 export async function withinKey<Chosen extends Choice, Result>(
   deps: Pick<CallDeps, "accounts">,

@@ -105,7 +105,10 @@ interface ChatTerms extends CallTerms {
 interface QuotedTokens {
   /** The prompt as counted, and the longest reply. */
   readonly longest: TokenUsage;
-  /** 0 if no output limit would pass; null for a call that cannot set one. */
+  /**
+   * The highest output limit with which the call would be admitted: 0 if there is none; null for a
+   * call that cannot set a limit.
+   */
   readonly outputMax: number | null;
 }
 
@@ -175,7 +178,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   ): number | null {
     const { request, maxTokensMax = MESSAGES.maxTokensMax } = this.#chat;
     if (request.own?.hasNoLimit === true) return null;
-    // The decision on a call above its cap is another one with a lower output limit.
+    // A lower output limit can bring the call below its cap, so this refusal alone does not mean 0.
     if (refusal !== null && !mayFit && refusal.code !== "max_cost_exceeded") return 0;
     const { maxCost } = this.call;
     const available = maxCost === null ? spendable : min(spendable, maxCost);
@@ -235,7 +238,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     });
   }
 
-  /** A quote is never admitted: the checks after the hold are made without it. */
+  /** Ends a quote without admitting the call, after the checks that otherwise follow the hold. */
   async #quoted(
     quote: QuoteListener,
     end: ApiError,
@@ -420,7 +423,10 @@ function askedOf([first, ...others]: Models): Models {
   return [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
 }
 
-/** The first model is the one that the hold was taken for. */
+/**
+ * The models that free credit may pay for. The hold was taken for the first model, so the first one
+ * always stays.
+ */
 function eligibleOf([first, ...others]: Models): Models {
   return [first, ...others.filter((model) => model.freeCreditEligible)];
 }

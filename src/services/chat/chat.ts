@@ -145,7 +145,9 @@ function usageSource({ usage, hasWrongUsage }: ServedReply): UsageSource {
   return hasWrongUsage === true ? "contradicted" : "counted";
 }
 
-/** A request that a server was still processing long after the caller left. */
+/**
+ * A call whose caller has left, and whose request a server did not finish within the grace period.
+ */
 interface UnansweredCall extends PricedCall {
   readonly hold: Hold;
   readonly model: ModelEntry;

@@ -34,17 +34,20 @@ export interface OutputLimit {
 const ONE = nano(1n);
 const FOUR = nano(4n);
 
-/** The part of the rest that one call may hold by itself, rounded down (D-689). */
+/**
+ * A quarter of an amount, rounded down: one call without an output limit holds at most this part of
+ * the available money (D-689).
+ */
 export function quarterOf(amount: NanoUsd): NanoUsd {
   return proportionDown(amount, ONE, FOUR);
 }
 
 /**
- * The limit of a call before its context is known: the model's own, the tokens that a quarter of
- * the smallest balance, budget or cap pays for, or that a quarter of the key's tokens a minute, or
- * of the rest of its day, leaves beside the prompt; but at least the usual default, and an image if
- * one is asked for. A model whose own limit is not configured has the usual default: its server may
- * refuse more.
+ * The output limit of a call before the context of its model is taken into account: the lowest of
+ * the model's own limit, the tokens that a quarter of the smallest balance, budget or cap pays for,
+ * and a quarter of the key's tokens for a minute or for the rest of the day, less the prompt. At
+ * least the usual default, and an image if the request asks for one. A model without a configured
+ * limit has the usual default, because its server may refuse more.
  */
 export async function defaultLimit(
   deps: ChatCallDeps,

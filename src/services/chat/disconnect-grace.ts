@@ -8,7 +8,10 @@ import type { Clock } from "../../core/clock.ts";
 /** The time to wait for the reply after the caller has left (D-175). */
 export const REPLY_MS = 60_000;
 
-/** Delays the abort of upstream requests, which end by this signal, after the caller has left. */
+/**
+ * The signal of upstream requests. If a server has accepted the request, the signal aborts only
+ * some time after the caller has left.
+ */
 export class DisconnectGrace extends CallerWatch {
   readonly #clock: Clock;
   readonly #replyMs: number;

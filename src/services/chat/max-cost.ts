@@ -15,8 +15,8 @@ import { reachOf } from "./request-tier.ts";
 import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
 
 /**
- * A reply of fewer tokens, or of less than one image, is of no use, unless its caller asks for that
- * few.
+ * The fewest output tokens of a useful reply. A reply with fewer tokens, or with less than one
+ * image, is useful only if its caller has asked for so few.
  */
 export const USEFUL_TOKENS = 16;
 
@@ -42,13 +42,15 @@ export async function withinMaxCost(
   const { accountId } = call.identity;
   const payable = payablePrompt(chat, () => maxCost);
   const counted = await deps.tokens.estimatePrompt(accountId, request, payable);
-  // A count above its maximum is that of a part of the prompt, and bounds nothing (D-781).
+  // Counting stops above the maximum, so a higher count covers only a part of the prompt and is no
+  // bound (D-781).
   const isWholeCount = counted !== null && counted <= payable;
   const textBound = isWholeCount ? Math.min(bytes, tightTextBound(counted, request)) : bytes;
   const fits = fitted(chat, textBound + mediaTokens, maxCost);
   const [first, ...others] = fits.keys();
   if (first === undefined) {
-    // A quote has the hold as it would be, which admission refuses.
+    // A quote also shows the hold of a call that is too expensive; the admission then adds the
+    // refusal.
     if (deps.quote !== undefined) return { ...chat, textBound };
     const [{ id: model }] = models;
     const promptTokens = textBound + mediaTokens;

@@ -50,7 +50,10 @@ const TEXT_HEADERS = { "content-type": "text/plain; charset=utf-8" };
 const SCRIPT = new URL("./docs-site.js", import.meta.url);
 const MARKDOWN = ".md";
 
-/** The endpoints of the documentation, which also finds these endpoints. */
+/**
+ * The endpoints of the documentation. `documented` are the endpoints of the API, which the search
+ * finds too.
+ */
 export function docsEndpoints(documented: readonly DocumentedEndpoint[]): Endpoint<DocsDeps>[] {
   const siteOf = keptSite(documented.map(findable));
   const script = publicText(readFileSync(SCRIPT, "utf8"));
@@ -77,7 +80,7 @@ export function docsEndpoints(documented: readonly DocumentedEndpoint[]): Endpoi
         : publicAnswer(site.start(), request, HTML_HEADERS);
     }),
     file(SEARCH, "A search in the documentation", async (deps, raw) => {
-      // A search reads all pages, so that each counts.
+      // Every search counts against the caller's window, because a search reads all pages.
       const refusal = await deps.refusal(raw);
       if (refusal !== null) return refusal;
       const page = siteOf(deps).search(queryOf(raw.request.url));
@@ -104,7 +107,7 @@ export function docsEndpoints(documented: readonly DocumentedEndpoint[]): Endpoi
   ];
 }
 
-/** Writes the site of a brand, and keeps the one of the last brand. */
+/** Returns the site for the current terms, and builds it again only if the terms have changed. */
 function keptSite(endpoints: readonly Findable[]): (deps: DocsDeps) => DocsSite {
   let kept: DocsSite | null = null;
   return ({ catalogue, origin, dashboard }) => {

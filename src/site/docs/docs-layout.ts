@@ -37,7 +37,10 @@ export interface PageParts {
 export const SEARCH = `${DOCS}/find`;
 export const REFERENCE = `${DOCS}/api`;
 export const QUERY_LENGTH_MAX = 100;
-/** More of them would be a page of its own. */
+/**
+ * With more headings, the table of contents lists those of the second level only: the full table
+ * would be as long as a page.
+ */
 const TOC_HEADINGS_MAX = 40;
 
 export const READERS_TITLES: Readonly<Record<Readers, string>> = {

@@ -20,10 +20,10 @@ interface Indexed extends Findable {
 
 export const RESULTS_MAX = 30;
 const WORDS_MAX = 8;
-/** A word in the title of a thing says more of it than one in its text. */
+/** The weight of a word in the title, compared with one occurrence in the text. */
 const TITLE_WEIGHT = 12;
 const COUNT_MAX = 6;
-/** Nearly every section has each letter of the Latin alphabet: such a word tells nothing. */
+/** Single letters are ignored, because nearly every section contains each of them. */
 const SINGLE_LETTER = /^[a-z]$/;
 const FENCE = /^\s*(?:```|~~~)/;
 const SNIPPET_BEFORE = 60;
@@ -86,7 +86,10 @@ function wordsOf(query: string): readonly string[] {
   return [...new Set(telling)].slice(0, WORDS_MAX);
 }
 
-/** 0 if a word is missing; else the more, the oftener and the nearer to the title they stand. */
+/**
+ * The score of an entry: higher if it contains the words more often, and much higher for words in
+ * its title; 0 if a word is missing.
+ */
 function scoreOf({ titleWords, words }: Indexed, wanted: readonly string[]): number {
   let score = 0;
   for (const word of wanted) {

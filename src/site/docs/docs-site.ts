@@ -20,7 +20,10 @@ import { pageHtml } from "./page-html.ts";
 import { DOCS } from "./page-list.ts";
 import { pageFor, withLinks } from "./page-markdown.ts";
 
-/** The address in commands and programs, for which pages for customers have the real one. */
+/**
+ * The example address in commands and programs. Pages for customers show the configured origin in
+ * its place.
+ */
 const ANY_ORIGIN = "http://127.0.0.1:8080";
 const SHEET = new URL("./docs-site.css", import.meta.url);
 
@@ -38,7 +41,7 @@ export class DocsSite {
     this.#endpoints = endpoints;
   }
 
-  /** True if these terms are those that it was written for. */
+  /** True if the site was built for these terms. */
   isFor({ brand, origin, hasDashboard }: Omit<SiteTerms, "pages">): boolean {
     const terms = this.#terms;
     return terms.brand === brand && terms.origin === origin && terms.hasDashboard === hasDashboard;

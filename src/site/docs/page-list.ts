@@ -12,7 +12,10 @@ export interface PageEntry {
   /** The path of its Markdown in the project. */
   readonly file: string;
   readonly readers: Readers;
-  /** False if only other pages lead to it, and for customers also the list for models. */
+  /**
+   * False for a page that the navigation leaves out: readers reach it from other pages, and
+   * language models find it in their list if it is for customers.
+   */
   readonly isListed: boolean;
 }
 

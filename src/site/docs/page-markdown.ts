@@ -15,7 +15,7 @@ const DECISION = / \(D-\d{3}\)/g;
 /** Code in a line, which stays as it is, or a link. */
 const CODE_OR_LINK = /(`+)[^`]+\1|\[([^\]]*)\]\(([^)\s]+)\)/g;
 
-/** The level of a heading whose section is left out, or a block. */
+/** The hidden part: the level of its heading if it is a section, or a single block. */
 type Hidden = number | "block" | null;
 
 /** A page without comments, and for customers without the parts for operators. */

@@ -52,7 +52,7 @@ export const englishSite = {
   priceList: "Price list",
   columns: { model: "Model", input: "Input", cached: "Cached input", output: "Output" },
   none: "none",
-  /** What stands before a link, and after the sentence that it ends. */
+  /** The separator between the end of a sentence and the link that follows. */
   gap: " ",
   stop: ".",
   more: (count: number) => `And ${count} more:`,

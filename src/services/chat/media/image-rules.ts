@@ -5,7 +5,7 @@
 import type { Detail, ImageSize } from "./media-part.ts";
 
 export interface ImageRule {
-  /** True for a model that has this rule, by its name at the provider. */
+  /** Matches the names that providers give to models with this rule. */
   readonly models: RegExp;
   /** The most tokens of an image of this size. */
   readonly tokens: (size: ImageSize, detail: Detail) => number;
@@ -64,8 +64,9 @@ const CLAUDE_PIXELS_A_TOKEN = 750;
 const CLAUDE_PATCH = 28;
 
 /**
- * Anthropic: about width by height by 750, of an image that is scaled down to a number of tokens.
- * The patches of 28 pixels behind that figure are more for narrow images.
+ * Anthropic: about width times height divided by 750, up to a maximum to which larger images are
+ * scaled down. For narrow images the number of patches of 28 pixels is higher, so the higher figure
+ * counts.
  */
 function claude(models: RegExp, tokensMax: number): ImageRule {
   return {

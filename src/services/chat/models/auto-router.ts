@@ -31,7 +31,7 @@ export interface AutoRequest {
   /** True if `maxTokens` is the default, which is reduced if it fits no model. */
   readonly hasDefaultLimit?: boolean;
   readonly needsTools: boolean;
-  /** True if the request asks for images; a model that gives them is chosen for no other. */
+  /** True if the request asks for images. Without this, models that give images are not chosen. */
   readonly needsImages: boolean;
   /** The images and PDFs of the request. */
   readonly media?: readonly MediaPart[] | undefined;

@@ -180,7 +180,10 @@ function lostAt(protocols: Protocols, { server }: RouteToAsk, { own }: ChatReque
   return own.lost;
 }
 
-/** The way of the caller's own form, if the server speaks it. */
+/**
+ * The protocol that passes the caller's own form through; undefined if the server does not speak
+ * that form.
+ */
 function passingThrough(protocol: Protocol, { form }: OwnBody): OwnProtocol | undefined {
   return protocol.own?.find((one) => one.form === form);
 }

@@ -12,7 +12,7 @@ import type { ChatRequest } from "./provider.ts";
 
 /** The most conversations whose route is remembered. */
 export const PINS_MAX = 16_384;
-/** Cache writes of an hour are read for so long. */
+/** The minutes for which a conversation stays at a route after a cache write that lasts an hour. */
 const LONG_WRITE_MINUTES = 60;
 /** The call by whose cost the prices of routes are compared. */
 const TYPICAL_CALL = { promptTokens: 3_000, outputTokens: 1_000 };
@@ -185,8 +185,9 @@ function rankOf({ weight, buying }: Route, spread: Spread): bigint {
 }
 
 /**
- * A number above zero that a hash draws for a route, exponentially distributed: divided by weights,
- * each of several routes has the smallest one in the share of its weight (rendezvous hashing).
+ * A number above zero that a hash draws for a route, exponentially distributed. If each route's
+ * number is divided by its weight, a route has the smallest result in proportion to its weight
+ * (rendezvous hashing).
  */
 function distanceOf(conversation: Conversation, route: string): number {
   const drawn = Number(hash(route, conversation) >> 11n);

@@ -1,15 +1,21 @@
-// Remembers the tokens that a piece of a model's latest replies had. By that a stream is counted
-// only once it may have reached its limit (D-395).
+// Remembers how many tokens a piece of a model's latest replies had. A stream is therefore counted
+// only when it may have reached its limit (D-395).
 
 import type { ModelEntry } from "../models/catalogue.ts";
 
-/** Before any reply has ended: one token for each character of a longer delta's piece. */
+/**
+ * The tokens of a piece before any reply of the model has ended: one for each character of a piece
+ * of a longer delta.
+ */
 export const TOKENS_EACH_MAX = 4;
 /** A shorter reply says little about the next one. */
 const PIECES_MIN = 32;
 /** A reply may have more tokens a piece than those before it, by this factor. */
 const MARGIN = 1.25;
-/** A lower figure counts only in part, so that one unusual reply does not hide many others. */
+/**
+ * The weight of a reply with fewer tokens per piece than those before: one unusual reply must not
+ * lower the figure much.
+ */
 const LOWER_SHARE = 0.125;
 
 export class PieceTokens {

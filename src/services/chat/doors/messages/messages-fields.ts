@@ -49,8 +49,9 @@ export function forwardedBody(fields: MessagesFields): Json {
 }
 
 /**
- * The messages without the thoughts that no provider signed: those of our own form (D-677), which
- * a conversation has after a change of model. Anthropic refuses them, and empty messages too.
+ * The messages without thoughts that no provider signed. Farebox makes such thoughts (D-677), and a
+ * conversation keeps them after a change of model. Anthropic refuses these thoughts, and empty
+ * messages too.
  */
 function withoutUnsigned(messages: readonly MessageFields[]): readonly MessageFields[] {
   // Most conversations have none.

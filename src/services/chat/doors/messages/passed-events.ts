@@ -16,7 +16,10 @@ export class PassedEvents {
   readonly #model: string;
   /** The open blocks: their numbers for the caller, by those of the server. */
   readonly #open = new Map<number, number>();
-  /** The next block's number: clients take a number that comes twice for another block's. */
+  /**
+   * The index of the next block. Each block needs a new one: clients take a repeated index for the
+   * earlier block.
+   */
   #next = 0;
   #hasStarted = false;
   /** The server's event with the reason of the end and the usage; null before it has come. */
@@ -66,7 +69,7 @@ export class PassedEvents {
     return events;
   }
 
-  /** Proxies send the start twice. */
+  /** Returns the start of the message, but only once: some proxies send it twice. */
   #start(event: MessageEvent): MessageEvent[] {
     if (this.#hasStarted) return [];
     this.#hasStarted = true;

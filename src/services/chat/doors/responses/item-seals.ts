@@ -34,7 +34,8 @@ export interface OpenedItems extends SealedItems {
 }
 
 /**
- * Items as JSON texts: with a comma each they fit into ITEMS_BYTES_MAX, or they are one long item.
+ * Items as JSON texts. Together with a comma each they fit into ITEMS_BYTES_MAX, unless there is
+ * only one, which may be longer.
  */
 interface ItemTexts {
   readonly items: readonly string[];

@@ -1,6 +1,5 @@
-// The calls that another provider ran are history here: each is shown as the call of a function and
-// its output, to every server, since no server here has run them, and none can go on with them
-// (D-802).
+// Calls that another provider ran are only history here: no server here ran them, so none can
+// continue them. Every server gets each call as a function call with its output (D-802).
 
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
 import { callOf, outputOf } from "./client-tools.ts";
@@ -20,7 +19,7 @@ export function shownProviderCalls(items: readonly PlacedItem[]): readonly Place
   });
 }
 
-/** The names of items that say nothing to a model, for `svc.ignored`. */
+/** The names of items that are left out because they tell a model nothing, for `svc.ignored`. */
 export function silentCalls(items: readonly PlacedItem[]): readonly string[] {
   const silent = items.filter(({ item }) => isSilent(item)).map(({ item }) => item.type);
   return [...new Set(silent)].map((type) => `input: ${type}`);

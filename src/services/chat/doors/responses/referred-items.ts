@@ -67,8 +67,8 @@ class KnownItems {
   }
 
   /**
-   * The item that is referred to; none for the index at the end of a stream. A short id can stand
-   * for a long item, so each id counts once.
+   * The items of a reference; none for the index at the end of a stream. A reference must not be
+   * repeated, because a short id can stand for a long item.
    */
   referred({ id }: ItemOf<"item_reference">, param: string): readonly ItemFields[] {
     if (this.#referred.has(id)) throw invalid(`${param}.id`, "must not be referred to twice");

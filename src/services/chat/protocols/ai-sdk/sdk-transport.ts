@@ -72,8 +72,8 @@ export class SdkTransport {
   }
 
   /**
-   * The body to send. The hold covers the output limit of the call, and some packages add thoughts
-   * to it.
+   * Checks the body of a request. Some packages add the tokens of thoughts to the output limit, but
+   * the hold covers only the limit of the call.
    */
   #checked(body: string): string {
     const json = jsonOrNull(body);

@@ -1,4 +1,5 @@
-// Repeats a call of a response that found no place beside other calls of its caller (D-871).
+// Repeats a call of a response that was refused only because of other calls by the same caller
+// (D-871).
 
 import { type Clock, wait } from "../../../../../core/clock.ts";
 import { ApiError } from "../../../../../core/errors.ts";
@@ -20,7 +21,7 @@ export interface WaitTerms {
   readonly again: () => void;
 }
 
-/** Runs a call again while other calls of the same caller leave no place for it. */
+/** Runs a call, and repeats it while it is refused because of the caller's other calls. */
 export async function afterOthers<Result>(
   run: () => Promise<Result>,
   { clock, signal, again }: WaitTerms,
@@ -48,9 +49,9 @@ function askedWaitMs(error: unknown): number | null {
 }
 
 /**
- * The next wait of a call that was asked to wait `askedMs` and has waited `waitedMs` until now:
- * each wait doubles the sum of the waits, up to the most; null if no wait is left that is long
- * enough.
+ * The next wait of a call: `askedMs` is the wait that the refusal names, `waitedMs` the sum of
+ * earlier waits. Each wait at least doubles the sum, within the maximum. Null if the rest of the
+ * maximum is too short.
  */
 export function nextWaitMs(askedMs: number, waitedMs: number): number | null {
   const leftMs = WAIT_MAX_MS - waitedMs;

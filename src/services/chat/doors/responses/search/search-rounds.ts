@@ -63,11 +63,14 @@ export class SearchRounds {
   readonly plan: SearchPlan;
   readonly #context: ChatContext;
   readonly #leaving = new AbortController();
-  /** Aborted once the caller is gone and waits for no repeat. */
+  /** Aborted once the caller has left and no repeat of the request can use the answer. */
   readonly signal: AbortSignal;
   /** Set if the caller may repeat the request: all calls share its idempotency key. */
   readonly #whole: WholeResponse | null;
-  /** True if a caller who left is waited for, because a repeat finds the answer. */
+  /**
+   * True if the response continues for a while after the caller has left, because a repeat of the
+   * request can find its answer.
+   */
   readonly #hasGrace: boolean;
   #callOff: (() => void) | null = null;
   /** The end of the time that all rounds share. */
@@ -204,7 +207,7 @@ export class SearchRounds {
   async next(reply: RoundReply, results: readonly Searched[]): Promise<void> {
     const isLast = this.#ended.length + 1 >= this.#roundsMax;
     const isUsedUp = this.#left === 0 || this.#refusal !== null || isLast;
-    // The round can spend what the searches held and did not cost (D-875).
+    // Charging the searches now frees the unused part of their hold for the round (D-875).
     if (isUsedUp) await this.#endSearches();
     this.again();
     const { textBound: _, isCostCapped: __, ...chat } = this.#chat;
@@ -220,7 +223,8 @@ export class SearchRounds {
   }
 
   /**
-   * Repeats the current round as a call of its own. Throws the error that forbids the call by now.
+   * Gives the current round a new call, for another try. Throws if a call is now forbidden: the
+   * time is over, the caller has left, or the model is paused.
    */
   again(): void {
     this.#checkTime();
@@ -240,7 +244,8 @@ export class SearchRounds {
   }
 
   /**
-   * The error that ends the response. The error names the caller's cap, not the rest of the cap.
+   * The error that ends the response. Its message names the cap that the caller set, not the part
+   * of the cap that was left for the round.
    */
   reasonOf(thrown: unknown): ApiError {
     const error = toApiError(thrown);
@@ -294,7 +299,10 @@ export class SearchRounds {
     await Promise.all(adding);
   }
 
-  /** From now on a repeat learns that the response was charged. */
+  /**
+   * Ends the claim of the idempotency key: a repeat of the request then gets the error that the
+   * response was charged.
+   */
   async #endClaim(): Promise<void> {
     const whole = this.#whole;
     const { deps, call } = this.#context;
@@ -309,7 +317,10 @@ export class SearchRounds {
     }
   }
 
-  /** A caller who repeats the request then finds its answer. */
+  /**
+   * Leaves the response only after a grace period, so that a caller who repeats the request finds
+   * its answer.
+   */
   #leaveLater(): void {
     if (this.#hasEnded) return;
     this.#callOff = this.#context.deps.calls.clock.after(REPLY_MS, () => this.leave());
@@ -383,7 +394,7 @@ export class SearchRounds {
     return this.plan.searches.most + ROUNDS_BESIDES;
   }
 
-  /** A call of its own in the log, of the same caller. */
+  /** A new call of the same caller, with an id of its own in the log. */
   #newCall(maxCost: NanoUsd | null): Call {
     const { deps, call } = this.#context;
     const { clock } = deps.calls;
@@ -396,7 +407,7 @@ export class SearchRounds {
       upstreamMs: 0,
       maxCost,
       ahead: null,
-      // The signal is aborted once the caller was waited for.
+      // `signal` aborts only after the grace period, so no call adds another one.
       ...(this.#hasGrace && { graceMs: 0 }),
     };
   }

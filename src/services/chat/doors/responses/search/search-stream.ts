@@ -141,7 +141,9 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
     return { kind: "end", isCut, ...this.#rounds.total };
   }
 
-  /** The part of the round that was sent is charged. */
+  /**
+   * Ends the response after a broken round. The part of the round that the caller got is charged.
+   */
   #broken({ error, ended }: ErrorEvent): Promise<SearchStreamEvent> {
     if (ended !== undefined) this.#rounds.ended(ended);
     return this.#failed(error);
@@ -165,7 +167,10 @@ export class SearchStream implements EventSource<SearchStreamEvent>, Taker<Strea
       );
   }
 
-  /** The reader waits for the step that runs, or for a sign of life before that. */
+  /**
+   * Delivers the event of the step if the step has ended. Otherwise the reader waits for the event,
+   * or for a sign of life.
+   */
   #awaits(): void {
     const tell = this.#done;
     this.#done = null;

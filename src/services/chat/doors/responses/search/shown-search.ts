@@ -8,8 +8,9 @@ import type { PlacedItem } from "../responses-prompt.ts";
 import { SEARCH_NAME, toldOf } from "./search-words.ts";
 
 /**
- * The items, with a call and its output in the place of each search: nothing if the caller has no
- * results of it. The data that a server sealed for a call stay between the two.
+ * The items, with each search replaced by a function call and its output. A search whose item has
+ * no results is left out. Data that a server has sealed for a call stay between the call and its
+ * output.
  */
 export function shownSearches(items: readonly PlacedItem[]): readonly PlacedItem[] {
   const shown: PlacedItem[] = [];
