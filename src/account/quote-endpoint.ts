@@ -15,6 +15,7 @@ import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Method } from "../http/endpoint-info.ts";
+import { passedOn, TERMS_PARAMETERS } from "../http/idempotency.ts";
 import { type CallApi, innerRequest, searchParamsOf, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
@@ -84,6 +85,7 @@ nothing: the next call is decided by the balance and the limits of its own momen
       keysMax: RESPONSES.body.keysMax + ENVELOPE_KEYS,
       valuesMax: VECTORS.valuesMax + ENVELOPE_KEYS,
     }),
+    parameters: passedOn("the quoted call", TERMS_PARAMETERS),
     reply: Quote,
     errors: ERRORS_OF[surface],
     examples: QUOTE_EXAMPLES[surface],
@@ -125,12 +127,13 @@ function quotedRequest(
   return innerRequest({ method, path, headers, signal, query });
 }
 
-/** Throws the refusal of the call's own body or key. */
+/** Throws the refusal of the call's own body, headers or key. */
 function quotedBy({ quoted, refusal }: CallQuote): Quoted {
   if (refusal !== null) {
     const { param, code, message } = refusal;
-    const field = param === undefined ? undefined : `body.${param}`;
-    throw new ApiError(code, message, field === undefined ? {} : { param: field });
+    if (param === undefined) throw new ApiError(code, message);
+    const isHeader = TERMS_PARAMETERS.some(({ name }) => name === param);
+    throw new ApiError(code, message, { param: isHeader ? param : `body.${param}` });
   }
   if (quoted === null) throw new ApiError("service_unavailable", "The call cannot be quoted now");
   return quoted;

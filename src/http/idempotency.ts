@@ -6,13 +6,13 @@ import type { RunRules } from "../core/access/runs.ts";
 import type { ApiError } from "../core/errors.ts";
 import { markerOf } from "../core/journal/marker.ts";
 import { invalidHeader } from "./body/checks.ts";
-import { END_USER_HEADER } from "./body/end-user.ts";
+import { END_USER_HEADER, END_USER_PARAMETER } from "./body/end-user.ts";
 import type { EndpointInfo, ParameterInfo } from "./endpoint-info.ts";
 import type { FrameDeps } from "./frame.ts";
 import type { KeyedRequest } from "./kept-answers.ts";
-import { MAX_COST_HEADER } from "./max-cost.ts";
+import { MAX_COST_HEADER, MAX_COST_PARAMETER } from "./max-cost.ts";
 import { readKey } from "./read-key.ts";
-import { runHeaderOf } from "./run-header.ts";
+import { RUN_PARAMETER, runHeaderOf } from "./run-header.ts";
 import { shortText } from "./schema.ts";
 
 export const IDEMPOTENCY_HEADER = "Idempotency-Key";
@@ -36,6 +36,18 @@ export const IDEMPOTENCY_PARAMETER: ParameterInfo = {
     "receipt of the first one. A call that was not charged frees its key",
   schema: IdempotencyKey,
 };
+
+/** For the documentation of every endpoint whose calls have the terms of `termsIn`. */
+export const TERMS_PARAMETERS: readonly ParameterInfo[] = [
+  MAX_COST_PARAMETER,
+  RUN_PARAMETER,
+  END_USER_PARAMETER,
+];
+
+/** The parameters of an endpoint that passes the headers on to `call`, such as "a tool's call". */
+export function passedOn(call: string, parameters: readonly ParameterInfo[]): ParameterInfo[] {
+  return parameters.map((one) => ({ ...one, description: `For ${call}. ${one.description}` }));
+}
 
 /**
  * The idempotency key of a request; null without one.

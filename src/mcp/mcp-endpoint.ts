@@ -12,6 +12,7 @@ import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
 import { failureOf } from "../http/failure.ts";
+import { IDEMPOTENCY_PARAMETER, passedOn, TERMS_PARAMETERS } from "../http/idempotency.ts";
 import { type CallApi, innerRequest, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import { ERROR_FORMS } from "../http/respond.ts";
@@ -101,6 +102,7 @@ Any other message counts as one request.`,
       description: "Must have `application/json` and `text/event-stream`, as the protocol says",
       schema: text({ examples: ["application/json, text/event-stream"] }),
     },
+    ...passedOn("a tool's call", [...TERMS_PARAMETERS, IDEMPOTENCY_PARAMETER]),
   ],
   reply: anyObject({ description: "The JSON-RPC reply" }),
   accepted: { status: ACCEPTED, description: "A notification, which has no reply" },

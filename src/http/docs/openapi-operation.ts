@@ -3,14 +3,11 @@
 import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode, OK, UNAUTHORIZED } from "../../core/errors.ts";
 import type { Json } from "../../core/text/json.ts";
-import { END_USER_PARAMETER } from "../body/end-user.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
-import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
-import { MAX_COST_PARAMETER } from "../max-cost.ts";
+import { IDEMPOTENCY_PARAMETER, isRepeatable, TERMS_PARAMETERS } from "../idempotency.ts";
 import { RECEIPT_PARAMETER } from "../receipt-header.ts";
 import { saysShouldRetry } from "../respond.ts";
-import { RUN_PARAMETER } from "../run-header.ts";
 import type { SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([
@@ -83,7 +80,7 @@ function parametersOf(endpoint: DocumentedEndpoint, writer: SchemaWriter) {
   const { parameters = [], isBilled } = endpoint;
   const all = [
     ...parameters,
-    ...(isBilled ? [MAX_COST_PARAMETER, RUN_PARAMETER, END_USER_PARAMETER] : []),
+    ...(isBilled ? TERMS_PARAMETERS : []),
     ...(isRepeatable(endpoint) ? [IDEMPOTENCY_PARAMETER, RECEIPT_PARAMETER] : []),
   ];
   return all.length === 0 ? {} : { parameters: all.map((one) => parameterOf(one, writer)) };

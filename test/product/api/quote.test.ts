@@ -338,6 +338,20 @@ describe("calls of the Application API", () => {
     const bad = await ask(account, path, chatBody({ temperature: 9 }));
     expect([bad.status, (await errorOf(bad)).message.includes("temperature")]).toEqual([400, true]);
   });
+
+  test("that have a wrong header name it, and a wrong field after `body.`", async () => {
+    const account = await open();
+    const [quotes, path] = ["/api/v1/quote", "/api/v1/chat/completions"];
+    for (const name of ["x-svc-max-cost-usd", "x-svc-run", "x-svc-end-user"]) {
+      const headers = { [name]: "x".repeat(600) };
+      const body = { path, body: chatBody() };
+      const refused = await api.postTo(quotes, account, body, { headers });
+      expect(await errorOf(refused)).toMatchObject({ code: "invalid_parameter", param: name });
+    }
+    const body = { path, body: chatBody({ temperature: 9 }) };
+    const refused = await api.postTo(quotes, account, body);
+    expect(await errorOf(refused)).toMatchObject({ param: "body.temperature" });
+  });
 });
 
 describe("a request that cannot be quoted", () => {

@@ -56,6 +56,18 @@ for (const surface of SURFACES) {
       }
     });
 
+    test("names the headers that are terms of a call, also where a call is passed on", () => {
+      const passing = surface === "gateway" ? ["/v1/quote", "/mcp"] : ["/api/v1/quote"];
+      const billed = DOCUMENTED[surface].filter(({ isBilled }) => isBilled);
+      for (const path of [...passing, ...billed.map((one) => one.path)]) {
+        const operations = Object.values(document.paths[path] ?? {});
+        const names = operations.flatMap(({ parameters = [] }) => parameters.map((p) => p.name));
+        const terms = ["x-svc-max-cost-usd", "x-svc-run", "x-svc-end-user"];
+        expect([path, ...terms.filter((name) => names.includes(name))]).toEqual([path, ...terms]);
+        expect(names.includes("Idempotency-Key")).toBe(!path.endsWith("/quote"));
+      }
+    });
+
     test("says that a stream may end with an error", () => {
       const streams = [...text.matchAll(/"text\/event-stream":\{"schema":(\{.*?\]\})/g)];
       const chunks = DOCUMENTED[surface].flatMap(({ chunk }) => chunk?.$id ?? []);
