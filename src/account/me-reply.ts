@@ -1,7 +1,7 @@
 // The reply of GET /v1/me.
 
 import { SPENDING_LIMITS } from "../calls/account.ts";
-import { STANDING_OWNERS, STANDING_SPANS } from "../core/access/budgets.ts";
+import { SPANS, STANDING_OWNERS, STANDING_SPANS } from "../core/access/budgets.ts";
 import { TIERS } from "../core/access/limits.ts";
 import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -37,6 +37,16 @@ export const Me = named("Account", {
     spendable_limit: oneOf(SPENDING_LIMITS, {
       description: "What keeps it from being more",
     }),
+    spendable_budget: nullable(
+      Type.Object(
+        {
+          span: oneOf(SPANS, { description: "`month` is that of `key.budget_usd`" }),
+          left_usd: BUDGET_USE_FIELDS.left_usd,
+          renews_at: BUDGET_USE_FIELDS.renews_at,
+        },
+        { description: "The budget, if that is one; null for any other limit" },
+      ),
+    ),
   }),
   month: Type.Object({
     month: text({ pattern: "^\\d{4}-\\d{2}$", description: "The UTC month" }),
@@ -92,6 +102,7 @@ export const ME_EXAMPLE = {
     held_usd: 0,
     spendable_usd: 5,
     spendable_limit: "balance",
+    spendable_budget: null,
   },
   month: {
     month: "2026-11",

@@ -1,5 +1,5 @@
 import type { AccountView } from "../../actors/account.ts";
-import { spendableOf, viewAccount } from "../calls/account.ts";
+import { type Spendable, spendableOf, viewAccount } from "../calls/account.ts";
 import { ratesAt, windowLimitOf } from "../core/access/key-limits.ts";
 import { nextTier } from "../core/access/limits.ts";
 import { DAY_MS } from "../core/durations.ts";
@@ -77,7 +77,14 @@ function balanceJson(view: AccountView): object {
     held_usd: toJsonNumber(add(view.heldPaid, view.heldFree)),
     spendable_usd: toJsonNumber(spendable.amount),
     spendable_limit: spendable.limit,
+    spendable_budget: bindingBudgetJson(spendable),
   };
+}
+
+function bindingBudgetJson({ budget }: Spendable): object | null {
+  if (budget === undefined) return null;
+  const { span, left, renewsAtMs } = budget;
+  return { span, left_usd: toJsonNumber(left), renews_at: timeOrNull(renewsAtMs) };
 }
 
 /** The conditions of the next tier that are not met; null if no payment unlocks one. */

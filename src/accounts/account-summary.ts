@@ -55,6 +55,8 @@ export type Binding = (typeof BINDINGS)[number];
 interface Spendable {
   readonly amount: NanoUsd;
   readonly limit: Binding;
+  /** The budget, if the limit is one. */
+  readonly budget?: OwnedBudget;
 }
 
 export interface AccountSummary {
@@ -155,13 +157,11 @@ function spendableOf(
   if (state !== "active") return { amount: ZERO, limit: "inactive" };
   if (owed > ZERO) return { amount: ZERO, limit: "owed" };
   const room = (cap: NanoUsd) => subtract(subtract(cap, spent), held);
-  const rooms: { readonly limit: Binding; readonly amount: NanoUsd }[] = [
-    { limit: "balance", amount: add(paid, free) },
-  ];
+  const rooms: Spendable[] = [{ limit: "balance", amount: add(paid, free) }];
   if (tierCap !== null) rooms.push({ limit: "tier_cap", amount: room(tierCap) });
   if (ownCap !== null) rooms.push({ limit: "own_cap", amount: room(ownCap) });
-  for (const { of, left } of budgets) {
-    if (of === "account") rooms.push({ limit: "budget", amount: left });
+  for (const budget of budgets) {
+    if (budget.of === "account") rooms.push({ limit: "budget", amount: budget.left, budget });
   }
   const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;

@@ -1,8 +1,10 @@
 // Reads the state of an account and a key for its holder. The reading is a call of its own.
 
-import type { AccountView, CallTerms, CallView } from "../../actors/account.ts";
+import type { AccountView, BudgetUse, CallTerms, CallView } from "../../actors/account.ts";
+import { leftOf } from "../core/access/budgets.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { nextMonthMs } from "../core/money/months.ts";
 import { takeHold } from "./admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "./call.ts";
 import { release } from "./settling.ts";
@@ -17,9 +19,14 @@ export const SPENDING_LIMITS = [
 ] as const;
 export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
 
+/** A budget that binds: its span, what is left of the budget, and when the whole of it renews. */
+export type SpendingBudget = Pick<BudgetUse, "span" | "left" | "renewsAtMs">;
+
 export interface Spendable {
   readonly amount: NanoUsd;
   readonly limit: SpendingLimit;
+  /** The budget, if the limit is one. */
+  readonly budget?: SpendingBudget;
 }
 
 /** The account's state. The call is counted and logged like any other, and costs nothing. */
@@ -68,9 +75,14 @@ export function spendableOf(view: AccountView): Spendable {
   }
   const { key } = view;
   if (key.monthlyLimit !== null) {
-    rooms.push({ limit: "key_budget", amount: roomOf(key.monthlyLimit, key) });
+    const use = { spent: key.monthSpent, held: key.monthHeld };
+    const left = leftOf({ amount: key.monthlyLimit }, use);
+    const budget = { span: "month", left, renewsAtMs: nextMonthMs(view.nowMs) } as const;
+    rooms.push({ limit: "key_budget", amount: left, budget });
   }
-  for (const { of, left } of view.budgets) rooms.push({ limit: `${of}_budget`, amount: left });
+  for (const budget of view.budgets) {
+    rooms.push({ limit: `${budget.of}_budget`, amount: budget.left, budget });
+  }
   const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }

@@ -3,7 +3,6 @@
 import type { CountedRate } from "../../actors/account-limits.ts";
 import type { KeyUse as AccountKeyUse } from "../../actors/account-use.ts";
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
-import { STANDING_SPANS } from "../core/access/budgets.ts";
 import { windowLimitOf } from "../core/access/key-limits.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
 import { unlockWords } from "../core/access/tier-words.ts";
@@ -22,6 +21,7 @@ import {
   word,
 } from "../core/records.ts";
 import type { AccountRow, KeyRow } from "../store/accounts/accounts.ts";
+import { BindingBudget, bindingBudgetJson } from "./overview.ts";
 import { AGE, type WalletStores } from "./reading.ts";
 
 const Month = {
@@ -97,14 +97,12 @@ const BudgetOf = {
   key: nullable(text({ about: "Its key; null: it is of the account", sample: KeyUse.id.sample }), {
     sample: null,
   }),
-  span: word(STANDING_SPANS, { about: "`5h` begins with its first call", sample: "day" }),
+  span: BindingBudget.span,
   amount_usd: usdField({ about: "What may be spent in the span", sample: "5" }),
   spent_usd: usdField({ about: "Charged", sample: "1.25" }),
   held_usd: usdField({ about: "Held", sample: "0.5" }),
-  left_usd: usdField({ about: "What is left", sample: "3.25" }),
-  renews_at: nullable(
-    time({ about: "When the span ends; null without an end", sample: "2026-11-29T00:00:00.000Z" }),
-  ),
+  left_usd: BindingBudget.left_usd,
+  renews_at: BindingBudget.renews_at,
 };
 
 const TierLimits = {
@@ -126,6 +124,10 @@ export const Limits = {
     name: text({ sample: "starter" }),
   }),
   binds: word(BINDINGS, { about: "What limits spending now", sample: "balance" }),
+  binds_budget: nullable(
+    { ...nested(BindingBudget), about: "The budget, if that is one" },
+    { sample: null },
+  ),
   month: nested(Month),
   requests: nested(Requests),
   open: nested(Open),
@@ -163,6 +165,7 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
     as_of: { at: now.toISOString(), behind_seconds: 0 },
     tier: { kind, name },
     binds: spendable.limit,
+    binds_budget: bindingBudgetJson(spendable),
     month: writeMonth(month),
     requests: {
       per_minute_key: tier.requestsPerMinute,

@@ -1,6 +1,7 @@
 // Reads the overview of an account: the amount it can spend, its spending, and its first steps.
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
+import { STANDING_SPANS } from "../core/access/budgets.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { ERRORS } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
@@ -28,6 +29,15 @@ const FreeLot = {
   ends_at: nullable(time({ about: "When it ends", sample: "2027-02-20T00:00:00.000Z" })),
 };
 
+/** The budget of the account that limits spending now. */
+export const BindingBudget = {
+  span: word(STANDING_SPANS, { about: "`5h` begins with its first call", sample: "day" }),
+  left_usd: usdField({ about: "What is left", sample: "3.25" }),
+  renews_at: nullable(
+    time({ about: "When the span ends; null without an end", sample: "2026-11-29T00:00:00.000Z" }),
+  ),
+};
+
 /** The balances of an account, alike on every page. */
 export const Balance = {
   paid_usd: usdField({ about: "Paid balance that is not held", sample: "43.184120875" }),
@@ -40,6 +50,10 @@ export const Balance = {
   owed_usd: usdField({ about: "Paid first by the next payment", sample: "0" }),
   spendable_usd: usdField({ about: "What a call can hold now", sample: "46.384120875" }),
   spendable_limit: word(BINDINGS, { sample: "balance" }),
+  spendable_budget: nullable(
+    { ...nested(BindingBudget), about: "The budget, if that is one" },
+    { sample: null },
+  ),
 };
 
 const Month = {
@@ -124,6 +138,7 @@ export const Overview = {
 export type OverviewReply = WireOf<typeof Overview>;
 
 const [writeBalance, writeLot] = [jsonFrom(Balance), jsonFrom(FreeLot)];
+const writeBindingBudget = jsonFrom(BindingBudget);
 const writeMonth = jsonFrom(Month);
 const [writeToday, writeError] = [jsonFrom(Today), jsonFrom(LastError)];
 
@@ -132,7 +147,22 @@ export function balanceJson({ balances, spendable }: AccountSummary): WireOf<typ
   const held = balances.heldPaid + balances.heldFree;
   const { amount, limit } = spendable;
   const freeLots = balances.freeLots.map((lot) => writeLot({ ...lot, endsAt: lot.endsAtMs }));
-  return writeBalance({ ...balances, freeLots, held, spendable: amount, spendableLimit: limit });
+  return writeBalance({
+    ...balances,
+    freeLots,
+    held,
+    spendable: amount,
+    spendableLimit: limit,
+    spendableBudget: bindingBudgetJson(spendable),
+  });
+}
+
+/** The budget that limits spending now; null if another limit does. */
+export function bindingBudgetJson({
+  budget,
+}: AccountSummary["spendable"]): WireOf<typeof BindingBudget> | null {
+  if (budget === undefined) return null;
+  return writeBindingBudget({ ...budget, renewsAt: budget.renewsAtMs });
 }
 
 export interface OverviewStores extends WalletStores {

@@ -2,7 +2,7 @@
 
 import { moneyText, nanoOf, sumUsd } from "../money.ts";
 import { t } from "../texts.ts";
-import { shortDay } from "../time.ts";
+import { dayTime, shortDay } from "../time.ts";
 import { Money } from "./money.tsx";
 
 /** The balance as the server sends it. */
@@ -15,6 +15,11 @@ export interface BalanceFigures {
   readonly owed_usd: string;
   readonly spendable_usd: string;
   readonly spendable_limit: keyof typeof t.balance.limits;
+  readonly spendable_budget: {
+    readonly span: keyof typeof t.work.spans;
+    readonly left_usd: string;
+    readonly renews_at: string | null;
+  } | null;
 }
 
 const PARTS = ["paid", "free", "held", "owed"] as const;
@@ -95,7 +100,7 @@ function labelOf(balance: BalanceFigures, part: Part): string {
  * decides it.
  */
 export function Spendable({ balance }: { readonly balance: BalanceFigures }) {
-  const { spendable_limit: limit } = balance;
+  const { spendable_limit: limit, spendable_budget: budget } = balance;
   return (
     <>
       <p className="small dim">{t.balance.spendable}</p>
@@ -104,6 +109,12 @@ export function Spendable({ balance }: { readonly balance: BalanceFigures }) {
       </p>
       <BalancePicture balance={balance} />
       {limit !== "balance" && <p className="small danger">{t.balance.limits[limit]}</p>}
+      {budget !== null && (
+        <p className="small dim">
+          {t.pair(t.work.spans[budget.span], t.work.limits.left(moneyText(budget.left_usd)))}
+          {budget.renews_at !== null && ` · ${t.work.limits.renews(dayTime(budget.renews_at))}`}
+        </p>
+      )}
     </>
   );
 }

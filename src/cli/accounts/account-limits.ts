@@ -3,6 +3,7 @@
 
 import type { AccountSummary, Binding } from "../../accounts/account-summary.ts";
 import { findAccount } from "../../accounts/administration.ts";
+import { budgetWords } from "../../core/access/budgets.ts";
 import { dollars, dollarText, toJsonNumber } from "../../core/money/money.ts";
 import { type LimitsReply, readLimits } from "../../readings/limits.ts";
 import type { Answer, Command } from "../command.ts";
@@ -35,19 +36,24 @@ export const limitsCommand: Command = {
 
 function answerOf(
   id: string,
-  { tier, binds, open, requests, mail, budgets }: LimitsReply,
+  { tier, binds, binds_budget: budget, open, requests, mail, budgets }: LimitsReply,
   { spendable, month }: AccountSummary,
 ): Answer {
   const rows = requests.keys.flatMap((key) => [
     [key.id, key.name, `${key.used} of ${key.per_minute} requests a minute`],
     ...rateRows(key),
   ]);
+  const limit =
+    budget === null
+      ? BINDING_WORDS[binds]
+      : `the ${budgetWords({ of: "account", span: budget.span })}`;
   return {
     json: {
       account: id,
       [tier.kind]: tier.name,
       spendable_usd: toJsonNumber(spendable.amount),
       binds,
+      binds_budget: budget,
       month_spent_usd: toJsonNumber(month.spent),
       month_cap_usd: month.cap === null ? null : toJsonNumber(month.cap),
       open_streams: open.streams,
@@ -61,7 +67,7 @@ function answerOf(
     },
     text: `${labelled([
       [tier.kind, tier.name],
-      ["spendable", `${dollars(spendable.amount)}, limited by ${BINDING_WORDS[binds]}`],
+      ["spendable", `${dollars(spendable.amount)}, limited by ${limit}`],
       ["streams", `${open.streams} of ${open.streams_max} open`],
       ["calls", `${open.calls} of ${open.calls_max} open`],
       ...mailRows(mail),

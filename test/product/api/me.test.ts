@@ -6,7 +6,12 @@ const api = await sharedApi();
 
 interface Me {
   readonly tier: { readonly name: string; readonly next: object | null };
-  readonly balance: { readonly spendable_usd: number; readonly spendable_limit: string };
+  readonly balance: {
+    readonly spendable_usd: number;
+    readonly spendable_limit: string;
+    readonly spendable_budget: object | null;
+  };
+  readonly month: { readonly resets_at: string };
   readonly key: object;
   readonly budgets: readonly object[];
   readonly services: readonly string[];
@@ -36,6 +41,7 @@ test("GET /v1/me shows everything of a new account, and is counted and logged", 
       held_usd: 0,
       spendable_usd: 5,
       spendable_limit: "balance",
+      spendable_budget: null,
     },
     month: {
       month,
@@ -109,6 +115,18 @@ test("GET /v1/me shows the spendable amount, and the limit that decides it", asy
     spendable_usd: 0.000001,
     spendable_limit: "key_budget",
   });
+});
+
+test("GET /v1/me names the span of the budget that binds, what is left, and its end", async () => {
+  const { balance, month } = await me({ paid: "20", ownCap: "7", monthlyLimit: "2" });
+  const { resets_at: renews_at } = month;
+  expect(balance.spendable_budget).toEqual({ span: "month", left_usd: 2, renews_at });
+  const other = await me({ paid: "20", monthlyLimit: "2", keyBudgets: { total: "1" } });
+  expect(other.balance).toMatchObject({
+    spendable_limit: "key_budget",
+    spendable_budget: { span: "total", left_usd: 1, renews_at: null },
+  });
+  expect((await me({ paid: "1", ownCap: "7" })).balance.spendable_budget).toBeNull();
 });
 
 test("GET /v1/me lists the budgets that count the key's calls, and which one binds", async () => {

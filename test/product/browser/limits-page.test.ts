@@ -66,6 +66,8 @@ describe.skipIf(!canRun)("the budgets of an account", () => {
     expect(await call()).toBe("key_budget_exceeded");
     await set("The whole account", "All time", "0.75");
     await ada.page.getByRole("row", { name: /The whole account.*All time.*0\.75/ }).waitFor();
+    await ada.sees("Limited by a budget of the account.");
+    await ada.sees("All time: $0.75 left");
     await ada.inspect("budgets");
     expect(ada.complaints.splice(0)).toEqual([]);
   });

@@ -83,13 +83,14 @@ test("account budget and key budget bound the spending of calls in a span", asyn
   const json = JSON.parse((await cli("account", "limits", row.id, "--json")).out);
   expect(json).toMatchObject({
     binds: "budget",
+    binds_budget: { span: "5h", left_usd: "0.75" },
     budgets: [
       { key: null, span: "5h", amount_usd: "2", spent_usd: "1.25", left_usd: "0.75" },
       { key: keyId, span: "day", amount_usd: "3", spent_usd: "1.25", left_usd: "1.75" },
     ],
   });
   const text = await cli("account", "limits", row.id);
-  expect(text.out).toContain("limited by a budget of the account");
+  expect(text.out).toContain("limited by the budget of five hours of the account");
   expect(text.out).toMatch(/account +5h +\$1\.25 of \$2 spent +\$0\.75 left +renews at 20/);
   await cli("account", "budget", row.id, "--span", "5h", "--usd", "none");
   expect(await verdict(account, usd("1.7"))).toBe("admitted");

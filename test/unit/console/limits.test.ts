@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { CapReply } from "../../../src/console/limits.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
+import type { OverviewReply } from "../../../src/readings/overview.ts";
 import { chatBody, completionOf, errorOf } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -83,6 +84,30 @@ describe("limits", () => {
     expect((await limitsOf(byTier)).binds).toBe("tier_cap");
     expect((await limitsOf(suspended)).binds).toBe("inactive");
     expect((await limitsOf(owing)).binds).toBe("owed");
+  });
+
+  test("name the budget that binds, with what is left of it and when it renews", async () => {
+    const budgets = { day: "2", total: "4" };
+    const account = await world.account({ paid: "5", keyBudgets: { day: "1" }, budgets });
+    await world.api.post(account, chatBody());
+    const { binds, binds_budget, as_of, ...limits } = await limitsOf(account);
+    const now = Date.parse(as_of.at);
+    const ofDay = limits.budgets.find(({ key, span }) => key === null && span === "day");
+    const left_usd = ofDay?.left_usd ?? "";
+    expect(left_usd).toMatch(/^1\.9/);
+    const renews_at = new Date(now - (now % DAY_MS) + DAY_MS).toISOString();
+    expect([binds, binds_budget]).toEqual(["budget", { span: "day", left_usd, renews_at }]);
+    const overview = `/accounts/${account.id}/overview`;
+    const { balance } = (await world.get<OverviewReply>("viewer", overview)).body;
+    expect(balance).toMatchObject({
+      spendable_usd: left_usd,
+      spendable_limit: "budget",
+      spendable_budget: { span: "day", left_usd, renews_at },
+    });
+    const free = await limitsOf(await world.account({ paid: "5", budgets: { total: "9" } }));
+    expect([free.binds, free.binds_budget]).toEqual(["balance", null]);
+    const endless = await limitsOf(await world.account({ paid: "5", budgets: { total: "3" } }));
+    expect(endless.binds_budget).toEqual({ span: "total", left_usd: "3", renews_at: null });
   });
 
   test("list every tier with the terms that unlock it, and mark the account's own", async () => {
