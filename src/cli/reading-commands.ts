@@ -174,6 +174,7 @@ const receipt: Command = {
         ["returned", usdOf(reply.returned_usd)],
         ["of free credit", usdOf(reply.free_usd)],
         ["balance after", usdOf(reply.balance_after_usd)],
+        ...(reply.stopped_by === null ? [] : [["ended by", reply.stopped_by] as const]),
         ["price version", reply.price_version ?? "-"],
         ["tokens", `${row.prompt_tokens} in, ${row.completion_tokens} out`],
         ["took", `${row.latency_ms} ms`],

@@ -45,6 +45,15 @@ export const Receipt = {
   }),
   ...Amounts,
   price_version: nullable(text({ sample: "3f9a1c" })),
+  stopped_by: nullable(
+    text({
+      about:
+        "What ended the reply early: `max_cost`, the cap of the call, or `content_filter`; null " +
+        "if nothing did",
+      sample: "max_cost",
+    }),
+    { sample: null },
+  ),
   lines: listOf(nested(ReceiptLine), { sample: [INPUT, OUTPUT] }),
   refusal: nullable(nested(Refusal), { sample: null }),
 };
@@ -82,6 +91,7 @@ export async function receiptReply(
       balanceAfter: booking?.after ?? null,
     }),
     price_version: call.priceVersion,
+    stopped_by: call.stopReason,
     lines: catalogue === null ? [] : linesOf(catalogue, call),
     refusal: refusalOf(call.errorCode, call.refusedBy, call.status),
   };

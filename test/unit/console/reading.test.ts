@@ -209,6 +209,33 @@ test("a call opens as a receipt whose lines make up the charge", async () => {
   expect(other.body.refusal?.explanation).toMatch(/^Refused: .*\.$/);
 });
 
+test("a receipt says that the cap of its call ended the reply, and no other does", async () => {
+  const account = await world.account({ paid: "3" });
+  const { reply } = world.api.chat;
+  const message = { role: "assistant", content: "cut" } as const;
+  world.api.chat.reply = async () => ({
+    choices: [{ index: 0, message, finish_reason: "length" }],
+    usage: { promptTokens: 10, cachedTokens: 0, completionTokens: 400 },
+  });
+  const body = chatBody({ max_tokens: 4_000 });
+  const headers = { "x-svc-max-cost-usd": "0.001" };
+  try {
+    await world.api.post(account, body, { headers });
+    await world.api.post(account, body);
+  } finally {
+    world.api.chat.reply = reply;
+  }
+  await flush();
+  const listed = await world.get<RequestsReply>("viewer", accountPath(account, "requests"));
+  const stops = await Promise.all(
+    listed.body.requests.map(async ({ id }) => {
+      const path = accountPath(account, `requests/${id}`);
+      return (await world.get<ReceiptReply>("viewer", path)).body.stopped_by;
+    }),
+  );
+  expect(stops).toEqual([null, "max_cost"]);
+});
+
 test("a refusal by a key's own rules suggests no change of the key", () => {
   for (const [code, status] of [
     ["insufficient_scope", 403],

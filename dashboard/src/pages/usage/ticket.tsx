@@ -118,6 +118,9 @@ function moneyRows(receipt: ReceiptReply): Row[] {
   if (receipt.balance_after_usd !== null) {
     rows.push([t.usage.ticket.balanceAfter, <Money key="after" usd={receipt.balance_after_usd} />]);
   }
+  if (receipt.stopped_by !== null) {
+    rows.push([t.usage.ticket.endedBy, nameOf(t.usage.ticket.ends, receipt.stopped_by)]);
+  }
   if (receipt.price_version !== null) {
     rows.push([t.usage.ticket.version, <code key="version">{receipt.price_version}</code>]);
   }
@@ -178,6 +181,7 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   account_budget_exceeded: "cap",
   run_budget_exceeded: "run",
   end_user_budget_exceeded: "cap",
+  too_many_budgets: "run",
   key_paused: "cap",
   run_paused: "run",
   run_ended: "run",
@@ -187,6 +191,7 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   mail_daily_limit: "cap",
   key_budget_exceeded: "key",
   insufficient_scope: "key",
+  model_not_allowed: "key",
   ip_not_allowed: "key",
   tier_required: "tier",
 };

@@ -126,6 +126,11 @@ export const usageTexts: Texts["usage"] = {
     queries: "Suchanfragen",
     standsFor: "Steht für abgelehnte Anfragen",
     version: "Preisversion",
+    endedBy: "Beendet durch",
+    ends: {
+      max_cost: "die Obergrenze des Aufrufs",
+      content_filter: "den Inhaltsfilter des Anbieters",
+    },
     why: "Warum abgelehnt",
     whyFailed: "Warum fehlgeschlagen",
     explained: "In der Dokumentation erklärt",

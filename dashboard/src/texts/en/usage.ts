@@ -120,6 +120,8 @@ export const usageTexts = {
     queries: "Queries",
     standsFor: "Stands for refused requests",
     version: "Price version",
+    endedBy: "Ended by",
+    ends: { max_cost: "the cap of the call", content_filter: "the provider's filter of contents" },
     why: "Why it was refused",
     whyFailed: "Why it failed",
     explained: "Explained in the docs",

@@ -124,6 +124,8 @@ export const usageTexts: Texts["usage"] = {
     queries: "搜索次数",
     standsFor: "合并的被拒请求数",
     version: "价格版本",
+    endedBy: "终止原因",
+    ends: { max_cost: "达到该调用的费用上限", content_filter: "提供商的内容过滤" },
     why: "被拒绝的原因",
     whyFailed: "失败的原因",
     explained: "查看文档说明",
