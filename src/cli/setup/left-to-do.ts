@@ -110,5 +110,10 @@ function paying(draft: Draft): string[] {
     return ["Take money: farebox setup payments; until then only the sandbox does"];
   }
   const webhook = `${url?.replace(/\/$/, "") ?? "YOUR ADDRESS"}/webhooks/stripe`;
-  return [`In Stripe, have events sent to ${webhook} (docs/payments.md)`];
+  const invoices = "For invoices with address and tax id set STRIPE_INVOICES=true";
+  return [
+    `In Stripe, have events sent to ${webhook} (docs/payments.md)`,
+    // A variable with the value `false` is a decision that was made.
+    ...(draft.variable("STRIPE_INVOICES") === null ? [`${invoices} (docs/payments.md)`] : []),
+  ];
 }

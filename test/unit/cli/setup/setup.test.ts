@@ -169,6 +169,10 @@ test("the keys of Stripe are checked with one call, and stand in the file of sec
   expect([code, err]).toEqual([0, ""]);
   expect(out).toContain("Stripe takes the key");
   expect(out).toContain("events sent to http://127.0.0.1:8080/webhooks/stripe");
+  expect(out).toContain("- For invoices with address and tax id set STRIPE_INVOICES=true");
+  const decided = await lab.script(["payments"], { ...right, STRIPE_INVOICES: "false" });
+  expect(decided.out).toContain("events sent to");
+  expect(decided.out).not.toContain("STRIPE_INVOICES");
   expect(lab.text("settings.env")).toBe(
     `STRIPE_SECRET_KEY='${key}'\nSTRIPE_WEBHOOK_SECRET='whsec_of_a_test_0123'\n` +
       "STRIPE_RETURN_URL='http://127.0.0.1:8080/dashboard/billing'\n",
