@@ -1,16 +1,18 @@
-// Tests the dashboard in a browser whose person reads German or Chinese: every page of an account
-// is in their language, accessible and no wider than its window, and their choice follows them.
+// Tests the dashboard in a browser whose person reads German or Chinese: every page of an account,
+// and those of the sandbox on the way of a payment, are in their language, accessible and no wider
+// than the window, and the person's choice follows them.
 
 import { describe, expect, test } from "bun:test";
 import { texts as german } from "../../../dashboard/src/texts/de/german.ts";
 import { texts as english, type Texts } from "../../../dashboard/src/texts/en/english.ts";
 import { texts as chinese } from "../../../dashboard/src/texts/zh-hans/chinese.ts";
+import { SANDBOX_TEXTS } from "../../../src/annexes/stripe-sandbox/texts/sandbox-texts.ts";
 import { postChat } from "../../support/api/chat-client.ts";
 import { PASSWORD, type Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
 import { textsIn } from "../../support/texts-in.ts";
 
-const { canRun, running, visitor } = await sharedStage();
+const { canRun, running, visitor } = await sharedStage({ STRIPE_INVOICES: "true" });
 
 /** English sentences of the pages: whole enough to stand in no text of another language. */
 const SENTENCES = [...textsIn(english)]
@@ -83,6 +85,40 @@ describe.skipIf(!canRun).each([
     await one.sees(texts.usage.ticket.why);
     await one.sees(texts.usage.ticket.notCharged);
     await inspect(one, "refusal");
+    expect(one.complaints.splice(0)).toEqual([]);
+  });
+
+  test("dialogs, the page of a payment and its invoice are in it", async () => {
+    const one = await page();
+    const { page: tab } = one;
+    const { billing, work } = texts;
+    for (const [path, button] of [
+      ["billing", billing.voucher.title],
+      ["limits", work.endUsers.set],
+    ] as const) {
+      await one.go(`${account}/${path}`);
+      await one.button(button).click();
+      await tab.getByRole("dialog").waitFor();
+      await inspect(one, `${path}-dialog`);
+    }
+    await one.go(`${account}/billing?add=credit`);
+    await tab.getByRole("textbox", { name: billing.amount }).fill("25");
+    await inspect(one, "add-credit");
+    await one.button(billing.toPage).click();
+    await tab.locator('input[value="4242424242424242"]').check();
+    expect(await tab.locator("html").getAttribute("lang")).toBe(language);
+    await inspect(one, "sandbox-payment");
+    await tab.locator("form button").click();
+    await tab.waitForURL(/\/billing\?top_up=/);
+    const { open, kinds } = billing.documents;
+    await one.button(new RegExp(`^${open}: pay_`)).click();
+    const named = { name: new RegExp(`^${kinds.invoice} SANDBOX-`) };
+    const link = tab.getByRole("dialog").getByRole("link", named);
+    await link.waitFor();
+    await inspect(one, "invoice");
+    await tab.goto((await link.getAttribute("href")) ?? "");
+    await tab.getByRole("heading", { name: SANDBOX_TEXTS[language].invoice }).waitFor();
+    await inspect(one, "sandbox-invoice");
     expect(one.complaints.splice(0)).toEqual([]);
   });
 
