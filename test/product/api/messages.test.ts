@@ -192,7 +192,7 @@ describe("a conversation that began with another model", () => {
   const unsigned = { type: "thinking", thinking: "Hm", signature: "" };
   const signed = { type: "thinking", thinking: "Yes", signature: "c2lnbmVk" };
 
-  test("loses the thoughts that no provider signed, and no message is left empty", async () => {
+  test("loses the thoughts that nobody signed, which are named; no message is left empty", async () => {
     own.queue(ownWhole());
     const absent = { type: "thinking", thinking: "Hm" };
     const messages = [
@@ -202,7 +202,10 @@ describe("a conversation that began with another model", () => {
       { role: "assistant", content: [unsigned, absent] },
       ask,
     ];
-    expect((await world.post(account, agentBody({ messages }))).status).toBe(200);
+    const response = await world.post(account, agentBody({ messages }));
+    expect(response.status).toBe(200);
+    const { svc } = (await response.json()) as { svc: { ignored?: readonly string[] } };
+    expect(svc.ignored).toEqual(["messages[].content: thinking"]);
     const content = [signed, said];
     expect(own.requests.at(-1)?.body.messages).toEqual([
       ask,
@@ -379,8 +382,11 @@ describe("a server of chat completions", () => {
       { role: "tool", content: "Error: no" },
     ]);
     own.queue(ownWhole());
-    await world.post(account, agentBody({ messages }));
+    const passed = await world.post(account, agentBody({ messages }));
     expect(own.requests.at(-1)?.text).not.toContain("redacted_thinking");
+    expect(await passed.json()).toMatchObject({
+      svc: { ignored: ["messages[].content: redacted_thinking"] },
+    });
   });
 
   test("is not asked for a tool that only Claude knows", async () => {

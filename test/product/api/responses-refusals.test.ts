@@ -341,6 +341,28 @@ describe("a reference to an item brings it back", () => {
   });
 });
 
+describe("a thought that no server of the same form can read is left out, and named:", () => {
+  const thought = { type: "reasoning", summary: [] };
+  test.each([
+    ["one that only its provider has stored", { ...thought, id: "rs_1" }],
+    ["one with words alone", { ...thought, summary: [{ type: "summary_text", text: "A fare?" }] }],
+    ["one with data of a server of another form", { ...thought, encrypted_content: "farebox.1.e30" }],
+  ])("%s", async (_, item) => {
+    own.queue(ownWhole([OWN_MESSAGE]));
+    const asked = { role: "user", content: "Fare?" };
+    const { svc } = await replyTo({ model: "own-test", input: [item, OWN_THOUGHT, asked] });
+    expect(own.requests.at(-1)?.body.input).toEqual([OWN_THOUGHT, asked]);
+    expect(svc.ignored).toEqual(["input: reasoning"]);
+  });
+
+  test("but an item without any thought is none", async () => {
+    own.queue(ownWhole([OWN_MESSAGE]));
+    const { svc } = await replyTo({ model: "own-test", input: [thought, OWN_MESSAGE] });
+    expect(own.requests.at(-1)?.body.input).toEqual([OWN_MESSAGE]);
+    expect(svc.ignored).toBeUndefined();
+  });
+});
+
 test("tools that nobody knew are left out and named, at servers of each form", async () => {
   const fare = { type: "function", name: "fare" };
   const unknown = { type: "unheard_of", name: "new", container: "cntr_1", of: { any: "form" } };

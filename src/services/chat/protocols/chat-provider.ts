@@ -176,8 +176,9 @@ function spokenBy(protocols: Protocols, { server }: RouteToAsk, { own }: ChatReq
 
 /** The names of fields that have no effect on this route. */
 function lostAt(protocols: Protocols, { server }: RouteToAsk, { own }: ChatRequest) {
-  if (own === undefined || passingThrough(protocols[server.kind], own) !== undefined) return;
-  return own.lost;
+  if (own === undefined) return;
+  const isPassed = passingThrough(protocols[server.kind], own) !== undefined;
+  return isPassed ? own.unsent : own.lost;
 }
 
 /**

@@ -41,6 +41,8 @@ export interface OwnBody {
   readonly body: Readonly<Record<string, unknown>>;
   /** The names of fields that have no effect with a server of another form. */
   readonly lost: readonly string[];
+  /** The names of parts that a server of this form does not get either; left out: none. */
+  readonly unsent?: readonly string[];
   /** The names of fields that a server of another form cannot do without; it is not asked. */
   readonly only: readonly string[];
   /** Names of features that a server of this form switches on; left out: none. */

@@ -63,6 +63,12 @@ function withoutUnsigned(messages: readonly MessageFields[]): readonly MessageFi
   });
 }
 
+/** The names of blocks that a server of the same form does not get, for `svc.ignored`. */
+export function unsentBlocks(messages: readonly MessageFields[]): readonly string[] {
+  const unsigned = messages.flatMap((message) => blocksIn(message).filter(isUnsigned));
+  return [...new Set(unsigned.map(({ type }) => `messages[].content: ${type}`))];
+}
+
 function blocksIn({ role, content }: MessageFields): readonly AssistantBlock[] {
   return role === "assistant" && typeof content !== "string" ? content : [];
 }

@@ -18,7 +18,7 @@ import {
   type ToolFields,
   type UserBlock,
 } from "./messages-body.ts";
-import { forwardedBody } from "./messages-fields.ts";
+import { forwardedBody, unsentBlocks } from "./messages-fields.ts";
 import { toChatMessages } from "./messages-prompt.ts";
 import { hasOwnSchema, isClientTool, withoutProviderTools } from "./messages-tools.ts";
 
@@ -63,6 +63,7 @@ export function toMessagesRequest(given: MessagesFields, betas: readonly string[
       body: forwardedBody(fields),
       betas,
       lost: lostFields(fields),
+      unsent: unsentBlocks(fields.messages),
       only: onlyFields(given),
       hasLongWrites: hasLongWrites(fields),
     },

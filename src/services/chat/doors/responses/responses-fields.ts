@@ -67,6 +67,13 @@ export function forwardedBody(fields: ResponsesFields, items: readonly PlacedIte
   return body;
 }
 
+/** The names of items that a server of the same form does not get, for `svc.ignored`. */
+export function unsentItems(items: readonly PlacedItem[]): readonly string[] {
+  return items.some(({ item }) => isUnreadable(item) && hasThought(item))
+    ? ["input: reasoning"]
+    : [];
+}
+
 /** The names of includes that nothing serves here. */
 export function unservedIncludes({ include }: ResponsesFields): readonly string[] {
   return (include ?? []).filter((name) => !INCLUDES.has(name));
@@ -83,14 +90,24 @@ const ID_LENGTH_MAX = 64;
 
 /** The item as its server can read it: nothing of it is kept there. */
 function forwarded(item: ItemFields): readonly ItemFields[] {
-  if (item.type === "reasoning") {
-    const { encrypted_content: data } = item;
-    // A thought without its data exists only where the thought was stored.
-    return data && !isSealed(data) ? [withoutLongId(item)] : [];
-  }
-  if (isEmptyImage(item)) return [];
+  if (isUnreadable(item) || isEmptyImage(item)) return [];
   if (item.type === "additional_tools") return [{ ...item, tools: [...withoutHosted(item.tools)] }];
   return [withoutLongId(item)];
+}
+
+/**
+ * True for a thought that no server of this form can read: one without its data exists only where
+ * the thought was stored, and data that we sealed belong to a server of another form.
+ */
+function isUnreadable(item: ItemFields): boolean {
+  return item.type === "reasoning" && (!item.encrypted_content || isSealed(item.encrypted_content));
+}
+
+/** False for the index at the end of a stream, which says nothing to a model (D-686). */
+function hasThought(item: ItemFields): boolean {
+  if (item.type !== "reasoning") return false;
+  const { id, summary, content, encrypted_content: data } = item;
+  return !isAbsent(id) || !!data || !!summary?.length || !!content?.length;
 }
 
 /** True for an image of an earlier reply without its content. */

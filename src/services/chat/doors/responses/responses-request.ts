@@ -20,7 +20,13 @@ import {
   ResponsesBody,
   type ResponsesFields,
 } from "./responses-body.ts";
-import { forwardedBody, INCLUDES, isEmptyImage, unservedIncludes } from "./responses-fields.ts";
+import {
+  forwardedBody,
+  INCLUDES,
+  isEmptyImage,
+  unsentItems,
+  unservedIncludes,
+} from "./responses-fields.ts";
 import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
 import { shownSearches } from "./search/shown-search.ts";
 import { isForced, type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
@@ -90,6 +96,7 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
         ...lostThoughts(items),
         ...unknown.filter(isDeep),
       ],
+      unsent: unsentItems(items),
       only: [...onlyFields(items), ...onlyChoice(fields, tools)],
       hiddenTokensMax:
         hiddenBytes(items) +
@@ -115,6 +122,7 @@ export function toCompactRequest(fields: CompactFields, open: OpenId): ChatReque
       form: "compaction",
       body: forwardedBody(known, items),
       lost: [],
+      unsent: unsentItems(items),
       only: ["input"],
       hiddenTokensMax: hiddenBytes(items),
       hasNoLimit: true,
