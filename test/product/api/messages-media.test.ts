@@ -137,6 +137,8 @@ describe("a mark of the cache for an hour is held at its price", () => {
 });
 
 describe("a refusal names the field that is to change", () => {
+  const KEPT =
+    "refers to what only the provider keeps, and is not supported: send the data itself";
   const IMAGE_TYPES = "image/png, image/jpeg, image/gif, image/webp";
   const NO_PNG = "must be a PNG, JPEG, GIF or WebP image in base64, with a whole header";
   test.each<readonly [object, string]>([
@@ -170,10 +172,20 @@ describe("a refusal names the field that is to change", () => {
       pdf({ source: { type: "url", url: "https://example.com/a.pdf" } }),
       "type must be 'base64', 'text' or 'content'",
     ],
+    [image({ source: { type: "file", file_id: "file_1" } }), `file_id ${KEPT}`],
+    [pdf({ source: { type: "file", file_id: "file_1" } }), `file_id ${KEPT}`],
   ])("%# %j", async (block, problem) => {
     const message = await refusalOf(asking(block));
     expect(message).toBe(`messages[0].content[0].source.${problem}`);
     expect((await api.view(account)).heldPaid).toBe(usd("0"));
+  });
+
+  test("and why a file for the provider's code is none", async () => {
+    const message = await refusalOf(asking({ type: "container_upload", file_id: "file_1" }));
+    expect(message).toBe(
+      "messages[0].content[0].type must not be 'container_upload': it refers to what only the " +
+        "provider keeps, and is not supported",
+    );
   });
 });
 

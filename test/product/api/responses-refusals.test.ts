@@ -74,6 +74,27 @@ describe("a field for state that only a provider keeps is refused by name:", () 
       tool({ type: "shell", environment: { container_id: "cntr_1" } }),
       KEPT,
     ],
+    [
+      "tools[0].environment.file_ids[0]",
+      tool({ type: "shell", environment: { type: "container_auto", file_ids: ["file-1"] } }),
+      KEPT,
+    ],
+    [
+      "tools[0].environment.skills[0].skill_id",
+      tool({
+        type: "shell",
+        environment: {
+          type: "container_auto",
+          skills: [{ type: "skill_reference", skill_id: "skill_1" }],
+        },
+      }),
+      KEPT,
+    ],
+    [
+      "tools[0].input_image_mask.file_id",
+      tool({ type: "image_generation", input_image_mask: { file_id: "file-1" } }),
+      KEPT,
+    ],
   ])("%s", async (param, more, rule) => {
     const error = await refusal(more);
     expect(error).toMatchObject({
@@ -346,7 +367,10 @@ describe("a thought that no server of the same form can read is left out, and na
   test.each([
     ["one that only its provider has stored", { ...thought, id: "rs_1" }],
     ["one with words alone", { ...thought, summary: [{ type: "summary_text", text: "A fare?" }] }],
-    ["one with data of a server of another form", { ...thought, encrypted_content: "farebox.1.e30" }],
+    [
+      "one with data of a server of another form",
+      { ...thought, encrypted_content: "farebox.1.e30" },
+    ],
   ])("%s", async (_, item) => {
     own.queue(ownWhole([OWN_MESSAGE]));
     const asked = { role: "user", content: "Fare?" };

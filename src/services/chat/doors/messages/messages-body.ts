@@ -39,12 +39,16 @@ const TextBlock = named("TextBlock", {
   cache_control: cacheControl,
 });
 
+/** The reason for refusing a reference to data that only a provider keeps. */
+export const STATE = "refers to what only the provider keeps, and is not supported";
+
 const Source = named("MediaSource", {
   type: oneOf(["base64", "url", "text", "content", "file"]),
   media_type: optional(text()),
   data: optional(text()),
   url: optional(text()),
   content: optional(Type.Union([text(), Type.Array(TextBlock, { maxItems: BLOCKS_MAX })])),
+  file_id: notOffered({ must: `${STATE}: send the data itself` }),
 });
 const ImageBlock = named("ImageBlock", {
   type: Type.Literal("image"),
@@ -103,6 +107,13 @@ const RedactedThinkingBlock = named("RedactedThinkingBlock", {
   data: text({ description: "As the reply had it: send it back unchanged" }),
 });
 
+/** A file for code that the provider would run. */
+const ContainerUploadBlock = named(
+  "ContainerUploadBlock",
+  { type: Type.Literal("container_upload"), file_id: optional(text()) },
+  { description: "Not supported: only the provider keeps the file" },
+);
+
 const CONTENT_RULE = "must be a string or an array of content blocks";
 function contentOf<B extends Parameters<typeof Type.Union>[0]>(blocks: [...B]) {
   return Type.Union([text(), Type.Array(Type.Union(blocks), { maxItems: BLOCKS_MAX })], {
@@ -112,7 +123,14 @@ function contentOf<B extends Parameters<typeof Type.Union>[0]>(blocks: [...B]) {
 
 const UserMessage = named("UserTurn", {
   role: Type.Literal("user"),
-  content: contentOf([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock, ToolResultBlock]),
+  content: contentOf([
+    TextBlock,
+    ImageBlock,
+    DocumentBlock,
+    SearchResultBlock,
+    ToolResultBlock,
+    ContainerUploadBlock,
+  ]),
 });
 const AssistantMessage = named("AssistantTurn", {
   role: Type.Literal("assistant"),
@@ -174,7 +192,6 @@ const OutputConfig = Type.Object({
   format: optional(Format),
 });
 
-const STATE = "refers to what only the provider keeps, and is not supported";
 const UNPRICED = "is not supported: it has no price here";
 
 /** A list that must be missing or empty. */

@@ -7,13 +7,14 @@ import { type ContentPart, IMAGE_TYPES, type MediaPart } from "../../media/media
 import { readImage, readImageAddress, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
 import { isSealed, openedExtra } from "../sealed-extra.ts";
-import type {
-  AssistantBlock,
-  CountFields,
-  MediaBlock,
-  MessageFields,
-  ResultBlock,
-  UserBlock,
+import {
+  type AssistantBlock,
+  type CountFields,
+  type MediaBlock,
+  type MessageFields,
+  type ResultBlock,
+  STATE,
+  type UserBlock,
 } from "./messages-body.ts";
 
 /** Between the texts of two blocks: the form does not say that they continue one another. */
@@ -99,6 +100,8 @@ function blockParts(block: ShownBlock, param: string): readonly ContentPart[] {
       return [toText(block.tool_name)];
     case "image":
       return [imageOf(block, `${param}.source`)];
+    case "container_upload":
+      throw invalid(`${param}.type`, `must not be 'container_upload': it ${STATE}`);
     default:
       return documentParts(block, `${param}.source`);
   }

@@ -73,10 +73,8 @@ const NamespaceTool = named(
   },
   { description: "Tools that share the beginning of their names" },
 );
-const container = Type.Object(
-  { type: Type.Literal("auto"), file_ids: optional(Type.Array(Type.Null({ must: STATE }))) },
-  { must: STATE },
-);
+const noFiles = optional(Type.Array(Type.Null({ must: STATE })));
+const container = Type.Object({ type: Type.Literal("auto"), file_ids: noFiles }, { must: STATE });
 const domains = Type.Array(shortText(253), { maxItems: 100 });
 const HostedTool = named(
   "HostedTool",
@@ -96,6 +94,12 @@ const HostedTool = named(
     ),
     vector_store_ids: optional(Type.Array(Type.Null({ must: STATE }))),
     container: optional(container),
+    input_image_mask: optional(
+      Type.Object(
+        { image_url: optional(text()), file_id: notOffered({ must: STATE }) },
+        { description: "Of `image_generation`: of no use here" },
+      ),
+    ),
   },
   {
     description:
@@ -104,6 +108,12 @@ const HostedTool = named(
   },
 );
 
+const Skill = Type.Object({
+  name: optional(text()),
+  description: optional(text()),
+  path: optional(text({ description: "The folder of its instructions, on the caller's machine" })),
+  skill_id: notOffered({ must: STATE }),
+});
 const ClientTool = named(
   "LocalTool",
   {
@@ -115,7 +125,8 @@ const ClientTool = named(
             shortText(64, { description: "`local`; of any other the tool is left out" }),
           ),
           container_id: notOffered({ must: STATE }),
-          skills: optional(Type.Array(anyObject(), { maxItems: TOOLS_MAX })),
+          file_ids: noFiles,
+          skills: optional(Type.Array(Skill, { maxItems: TOOLS_MAX })),
         },
         { must: STATE },
       ),

@@ -187,7 +187,10 @@ function toFormat(format: Format): object {
   return { type: "json_schema", json_schema };
 }
 
-const unknownFields = unknownFieldsOf(ResponsesBody);
+const unknownFields = unknownFieldsOf(ResponsesBody, [
+  "tools[].input_image_mask",
+  "input[].tools[].input_image_mask",
+]);
 
 function ignoredFields(
   fields: ResponsesFields,
