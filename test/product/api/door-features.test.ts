@@ -239,6 +239,20 @@ const DOORS: Readonly<Record<string, Door>> = {
         system: [{ type: "text", text: "Be brief", cache_control: { type: "ephemeral" } }],
       },
       "system among the messages": { messages: [ASKED, { role: "system", content: "Be brief" }] },
+      "call of an MCP server": {
+        tools: [MESSAGES_TOOL],
+        messages: [
+          ASKED,
+          {
+            role: "assistant",
+            content: [
+              { type: "mcp_tool_use", id: "c1", name: "fare", server_name: "fares", input: {} },
+              { type: "mcp_tool_result", tool_use_id: "c1", content: RESULT },
+            ],
+          },
+          ASKED,
+        ],
+      },
       [IMAGES_OF_OPENAI]: { tools: [{ type: "image_generation", name: "image_generation" }] },
     },
   },

@@ -192,7 +192,7 @@ describe("a conversation that began with another model", () => {
   const unsigned = { type: "thinking", thinking: "Hm", signature: "" };
   const signed = { type: "thinking", thinking: "Yes", signature: "c2lnbmVk" };
 
-  test("loses the thoughts that nobody signed, which are named; no message is left empty", async () => {
+  test("loses the thoughts that nobody signed, by name, and has no empty message", async () => {
     own.queue(ownWhole());
     const absent = { type: "thinking", thinking: "Hm" };
     const messages = [

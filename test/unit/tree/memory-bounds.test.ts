@@ -53,6 +53,8 @@ describe("the table", () => {
     "src/services/chat/doors/responses/responses-prompt.ts #messages",
     "src/services/chat/doors/responses/responses-prompt.ts #media",
     "src/services/chat/doors/messages/message-events.ts #calls",
+    "src/services/chat/doors/messages/messages-history.ts #open",
+    "src/services/chat/doors/messages/messages-history.ts #hidden",
     "src/services/chat/protocols/chat-provider.ts #deltas",
     "src/services/chat/protocols/sticky-routes.ts #candidates",
     "src/services/chat/protocols/ai-sdk/sdk-reply.ts #calls",

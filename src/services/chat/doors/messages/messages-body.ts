@@ -114,6 +114,45 @@ const ContainerUploadBlock = named(
   { description: "Not supported: only the provider keeps the file" },
 );
 
+/** The kinds of calls that a provider ran. */
+export const PROVIDER_CALLS = ["server_tool_use", "mcp_tool_use"] as const;
+/** The kinds of results of such calls. */
+export const PROVIDER_RESULTS = [
+  "advisor_tool_result",
+  "bash_code_execution_tool_result",
+  "code_execution_tool_result",
+  "mcp_tool_result",
+  "text_editor_code_execution_tool_result",
+  "tool_search_tool_result",
+  "web_fetch_tool_result",
+  "web_search_tool_result",
+] as const;
+const ProviderCallBlock = named(
+  "ProviderCallBlock",
+  {
+    type: oneOf(PROVIDER_CALLS),
+    id: toolId,
+    name: toolName,
+    server_name: optional(text()),
+    input: anyObject({ description: "The arguments" }),
+    cache_control: cacheControl,
+  },
+  { description: "A call that a provider ran: models see it as that of a tool of the caller" },
+);
+const ProviderResultBlock = named(
+  "ProviderResultBlock",
+  {
+    type: oneOf(PROVIDER_RESULTS),
+    tool_use_id: toolId,
+    content: optional(
+      Type.Union([text(), anyObject(), Type.Array(anyObject(), { maxItems: BLOCKS_MAX })]),
+    ),
+    is_error: optional(Type.Boolean()),
+    cache_control: cacheControl,
+  },
+  { description: "The result: models see it without the parts that only its provider can read" },
+);
+
 const CONTENT_RULE = "must be a string or an array of content blocks";
 function contentOf<B extends Parameters<typeof Type.Union>[0]>(blocks: [...B]) {
   return Type.Union([text(), Type.Array(Type.Union(blocks), { maxItems: BLOCKS_MAX })], {
@@ -134,7 +173,15 @@ const UserMessage = named("UserTurn", {
 });
 const AssistantMessage = named("AssistantTurn", {
   role: Type.Literal("assistant"),
-  content: contentOf([TextBlock, ToolUseBlock, ThinkingBlock, RedactedThinkingBlock]),
+  content: contentOf([
+    TextBlock,
+    ToolUseBlock,
+    ThinkingBlock,
+    RedactedThinkingBlock,
+    ProviderCallBlock,
+    ProviderResultBlock,
+    ContainerUploadBlock,
+  ]),
 });
 const SystemMessage = named(
   "SystemTurn",

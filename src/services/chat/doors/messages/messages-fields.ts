@@ -69,7 +69,8 @@ export function unsentBlocks(messages: readonly MessageFields[]): readonly strin
   return [...new Set(unsigned.map(({ type }) => `messages[].content: ${type}`))];
 }
 
-function blocksIn({ role, content }: MessageFields): readonly AssistantBlock[] {
+/** The blocks of a message of the model; none for any other message. */
+export function blocksIn({ role, content }: MessageFields): readonly AssistantBlock[] {
   return role === "assistant" && typeof content !== "string" ? content : [];
 }
 

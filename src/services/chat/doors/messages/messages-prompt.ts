@@ -24,16 +24,16 @@ const FAILED = "Error: ";
 /** Servers refuse a result without any text. */
 const SHOWN_BELOW = "The result is shown below.";
 
-/** The messages of a conversation, the instructions first. */
-export function toChatMessages({
-  system,
-  messages,
-}: Pick<CountFields, "system" | "messages">): ChatMessage[] {
+/** The messages of a conversation, the instructions first. `placeOf`: the field of a message. */
+export function toChatMessages(
+  { system, messages }: Pick<CountFields, "system" | "messages">,
+  placeOf: (index: number) => string,
+): ChatMessage[] {
   const converted: ChatMessage[] = [];
   const instructions = joinedBlocks(system ?? "");
   if (instructions !== "") converted.push({ role: "system", content: instructions });
   messages.forEach((message, index) => {
-    converted.push(...converse(message, `messages[${index}]`));
+    converted.push(...converse(message, placeOf(index)));
   });
   return converted;
 }
@@ -165,8 +165,11 @@ function assistantMessage(blocks: readonly AssistantBlock[]): ChatMessage {
       reasoning.push(block.thinking);
       const { thinking: text, signature } = block;
       if (signature) thoughts.push({ text, signature });
-    } else if (isSealed(block.data)) seal(calls, block.data);
-    else thoughts.push({ redacted_data: block.data });
+    } else if (block.type === "redacted_thinking") {
+      if (isSealed(block.data)) seal(calls, block.data);
+      else thoughts.push({ redacted_data: block.data });
+    }
+    // The calls that a provider ran are calls of tools by now (messages-history.ts).
   }
   const said = texts.join("");
   const thought = reasoning.join("");

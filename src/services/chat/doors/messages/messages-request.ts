@@ -19,16 +19,20 @@ import {
   type UserBlock,
 } from "./messages-body.ts";
 import { forwardedBody, unsentBlocks } from "./messages-fields.ts";
+import { type ShownCalls, withShownCalls } from "./messages-history.ts";
 import { toChatMessages } from "./messages-prompt.ts";
 import { hasOwnSchema, isClientTool, withoutProviderTools } from "./messages-tools.ts";
 
 /** The conversation and the tools. Throws an `invalid_parameter` that names the field. */
 export function toCountedRequest(fields: CountFields): CountedRequest {
-  return countedRequest(withoutProviderTools(fields));
+  return countedRequest(withShownCalls(withoutProviderTools(fields)));
 }
 
-function countedRequest(fields: CountFields): CountedRequest {
-  const messages = toChatMessages(fields);
+function countedRequest({
+  fields,
+  placeOf,
+}: Pick<ShownCalls<CountFields>, "fields" | "placeOf">): CountedRequest {
+  const messages = toChatMessages(fields, placeOf);
   const media = mediaOf(messages);
   return {
     messages,
@@ -40,8 +44,8 @@ function countedRequest(fields: CountFields): CountedRequest {
 
 /** The whole request. Throws an `invalid_parameter` that names the field. */
 export function toMessagesRequest(given: MessagesFields, betas: readonly string[]): ChatRequest {
-  const fields = withoutProviderTools(given);
-  const counted = countedRequest(fields);
+  const { fields, placeOf, hidden } = withShownCalls(withoutProviderTools(given));
+  const counted = countedRequest({ fields, placeOf });
   const user = fields.metadata?.user_id;
   const { max_tokens, temperature, top_p, stop_sequences: stops } = fields;
   const parameters = {
@@ -62,8 +66,8 @@ export function toMessagesRequest(given: MessagesFields, betas: readonly string[
       form: "messages",
       body: forwardedBody(fields),
       betas,
-      lost: lostFields(fields),
-      unsent: unsentBlocks(fields.messages),
+      lost: [...lostFields(fields), ...hidden],
+      unsent: [...unsentBlocks(fields.messages), ...hidden],
       only: onlyFields(given),
       hasLongWrites: hasLongWrites(fields),
     },
