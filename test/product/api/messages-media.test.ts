@@ -137,8 +137,7 @@ describe("a mark of the cache for an hour is held at its price", () => {
 });
 
 describe("a refusal names the field that is to change", () => {
-  const KEPT =
-    "refers to what only the provider keeps, and is not supported: send the data itself";
+  const KEPT = "refers to what only the provider keeps, and is not supported: send the data itself";
   const IMAGE_TYPES = "image/png, image/jpeg, image/gif, image/webp";
   const NO_PNG = "must be a PNG, JPEG, GIF or WebP image in base64, with a whole header";
   test.each<readonly [object, string]>([
@@ -178,6 +177,34 @@ describe("a refusal names the field that is to change", () => {
     const message = await refusalOf(asking(block));
     expect(message).toBe(`messages[0].content[0].source.${problem}`);
     expect((await api.view(account)).heldPaid).toBe(usd("0"));
+  });
+
+  const LONG = "a".repeat(1 << 20);
+  const called = { type: "tool_use", id: "c1", name: LONG, input: {} };
+  const reference = { type: "tool_reference", tool_name: LONG };
+  const resultOf = (block: object) => ({
+    type: "tool_result",
+    tool_use_id: "c1",
+    content: [block],
+  });
+  const KIND = "must be one of: text, image, document";
+  const NAME = "must be a string of 1 to 128 characters";
+  test.each<readonly [string, object, string]>([
+    ["tools[0].name", { tools: [{ name: LONG, input_schema: {} }] }, NAME],
+    ["tool_choice.name", { tool_choice: { type: "tool", name: LONG } }, NAME],
+    ["messages[0].content[0].name", { messages: [{ role: "assistant", content: [called] }] }, NAME],
+    ["messages[0].content[0].content[0].tool_name", asking(resultOf(reference)), NAME],
+    ["messages[0].content[0].type", asking({ type: "unheard_of" }), KIND],
+    ["messages[0].content[0].type", asking({ type: LONG }), KIND],
+    ["messages[0].content[0].type", asking({ text: "Fare?" }), KIND],
+    ["messages[0].content[0].content[0].type", asking(resultOf({ type: "unheard_of" })), KIND],
+    ["messages[0].role", { messages: [{ role: "developer", content: "Fare?" }] }, "must be one of"],
+  ])("%s %#, not repeating what was sent", async (field, body, rule) => {
+    const before = server.requests.length;
+    const message = await refusalOf({ ...asking({ type: "text", text: "Fare?" }), ...body });
+    expect(message).toStartWith(`${field} ${rule}`);
+    expect(message.length).toBeLessThan(500);
+    expect(server.requests.length).toBe(before);
   });
 
   test("and why a file for the provider's code is none", async () => {
