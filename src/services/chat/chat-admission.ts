@@ -91,6 +91,24 @@ export function requestFor(model: ModelEntry, { request, length }: AdmittedChat)
   return { ...request, maxTokens: outputTokensFor(model, request, length) };
 }
 
+/** The output limit that is sent to a model. */
+export interface SentLimit {
+  readonly maxTokens: number;
+  /** True if the caller's cap of the cost decided it, and no model's context. */
+  readonly isCostBound: boolean;
+}
+
+/** The limit that is sent to this model. */
+export function limitFor(
+  model: ModelEntry,
+  admitted: AdmittedChat,
+  { isCostCapped }: Pick<ChatCall, "isCostCapped">,
+): SentLimit {
+  const { maxTokens } = requestFor(model, admitted);
+  const isOfCap = isCostCapped === true && maxTokens === admitted.request.maxTokens;
+  return { maxTokens, isCostBound: isOfCap };
+}
+
 /** The most models to ask for one request, because the caller waits for each of them. */
 const MODELS_ASKED_MAX = 3;
 

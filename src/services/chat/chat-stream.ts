@@ -12,7 +12,7 @@ import type { Taker } from "../../core/taker.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { Cutter } from "../../http/sse.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
-import type { ChatCallDeps } from "./chat-admission.ts";
+import type { ChatCallDeps, SentLimit } from "./chat-admission.ts";
 import type { Batches } from "./protocols/batches.ts";
 import { CONTENT_FILTER, LENGTH } from "./protocols/openai/finish-reason.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./protocols/provider.ts";
@@ -24,7 +24,7 @@ import { StreamLimit } from "./stream-limit.ts";
 import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
 import { deltaText } from "./tokens/token-meter.ts";
 
-export interface ChatStreamParts extends ServedBy {
+export interface ChatStreamParts extends ServedBy, SentLimit {
   readonly call: Call;
   readonly request: ChatRequest;
   /** True if the caller's cap of the cost lowered the output limit. */
@@ -36,8 +36,6 @@ export interface ChatStreamParts extends ServedBy {
   readonly batches: Batches;
   /** If the next stream of the key must wait for this one, `turn.end` lets it start. */
   readonly turn: StreamTurn;
-  /** The limit of output tokens that was sent to the model. */
-  readonly maxTokens: number;
 }
 
 export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
@@ -83,7 +81,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   }
 
   /** The model and the route that answer, and all models that were asked. */
-  get served(): ServedBy & Pick<ChatStreamParts, "maxTokens"> {
+  get served(): ServedBy & SentLimit {
     return this.#parts;
   }
 

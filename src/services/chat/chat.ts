@@ -11,7 +11,14 @@ import { DISCONNECTED, OK } from "../../core/errors.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import { withinKey } from "./allowed-models.ts";
-import { ChatAdmission, type ChatCall, type ChatCallDeps, requestFor } from "./chat-admission.ts";
+import {
+  ChatAdmission,
+  type ChatCall,
+  type ChatCallDeps,
+  limitFor,
+  requestFor,
+  type SentLimit,
+} from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
 import { withinMaxCost } from "./max-cost.ts";
@@ -37,9 +44,7 @@ import { countedPrompt } from "./tokens/prompt-usage.ts";
 import { countUsage } from "./tokens/token-meter.ts";
 
 /** A reply with its usage. */
-export interface CountedReply extends AnsweringModel {
-  /** The limit of output tokens that was sent to the model. */
-  readonly maxTokens: number;
+export interface CountedReply extends AnsweringModel, SentLimit {
   readonly reply: ServedReply;
   readonly usage: ChatUsage;
 }
@@ -99,8 +104,8 @@ async function complete(
     const ends = { isContentRefused, isCostStopped };
     const outcome = chargedOutcome(deps, call, { ...by, ...ends, usage, source });
     const cost = costOf(model.prices, usage, by);
-    const { maxTokens } = requestFor(model, admitted);
-    const counted = { model, tried, ofKey: ofKey(asked), reply, usage, maxTokens };
+    const sent = limitFor(model, admitted, chat);
+    const counted = { model, tried, ofKey: ofKey(asked), reply, usage, ...sent };
     return await settleWith(
       deps,
       { hold, cost, outcome, call },
@@ -242,10 +247,10 @@ async function openStream(deps: ChatCallDeps, call: Call, asked: ChatCall): Prom
     const model = answering(tried);
     const batches = pullable(answer);
     const { lane, buying, ignored } = answer;
-    const { maxTokens } = requestFor(model, admitted);
+    const sent = limitFor(model, admitted, chat);
     const route = { lane, buying, ignored };
     const request = asServed(chat.request, ignored);
-    const served = { model, tried, ofKey: ofKey(asked), route, batches, maxTokens };
+    const served = { model, tried, ofKey: ofKey(asked), route, batches, ...sent };
     const { isCostCapped = false } = chat;
     const parts = { call, request, isCostCapped, room, hold, interruption, turn, ...served };
     return new ChatStream(deps, parts);

@@ -7,7 +7,7 @@ import type { Call } from "../../calls/call.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
 import { type NanoUsd, nano, proportionDown, ZERO } from "../../core/money/money.ts";
-import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import type { ChatCall, ChatCallDeps, SentLimit } from "./chat-admission.ts";
 import { asksForImages } from "./media/model-images.ts";
 import { mediaTokensMax } from "./media/model-media.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
@@ -93,9 +93,8 @@ function usualOf(models: ChatCall["models"], request: ChatCall["request"]): numb
 /** The limit that was sent to the model: the caller's cap, or the context, may have lowered it. */
 export function sentLimit(
   limit: OutputLimit,
-  tokens: number,
-  { maxCost }: Pick<Call, "maxCost">,
+  { maxTokens: tokens, isCostBound }: SentLimit,
 ): OutputLimit {
   if (tokens >= limit.tokens) return limit;
-  return { tokens, by: maxCost === null ? "context" : "max_cost" };
+  return { tokens, by: isCostBound ? "max_cost" : "context" };
 }

@@ -117,6 +117,27 @@ test.each([
   expect(tokens).toBeLessThan(12_500);
 });
 
+test.each([
+  ["writer", "0.02", "max_cost"],
+  ["short-writer", "1", "context"],
+  ["short-writer", "0.02", "context"],
+  ["writer", "1", "model"],
+])("of a caller with a cap, %s with $%s, is named by what decided it: %s", async (...row) => {
+  const [model, cap, by] = row;
+  const account = await api.account({ contract: "enterprise", paid: "5" });
+  for (const stream of [false, true]) {
+    const said = { content: "42" };
+    chat.queue(stream ? chatStream([said]) : chatWhole(said));
+    const body = { model, input: "fare ".repeat(400), stream };
+    const headers = { "x-svc-max-cost-usd": cap };
+    const response = await api.postTo("/v1/responses", account, body, { headers });
+    expect(response.status).toBe(200);
+    const { svc } = await limited(response);
+    expect([stream, svc.output_limit?.by]).toEqual([stream, by]);
+    expect(chat.requests.at(-1)?.body.max_tokens).toBe(svc.output_limit?.tokens);
+  }
+});
+
 test("a limit of the caller's own is kept, and not named", async () => {
   const account = await api.account({ contract: "enterprise", paid: "5" });
   chat.queue(chatWhole({ content: "42" }));

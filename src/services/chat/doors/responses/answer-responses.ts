@@ -121,8 +121,8 @@ async function runPlain(context: ChatContext, response: ResponsesCall): Promise<
   return await completeChat(deps.calls, call, {
     chat,
     write: (counted, settlement) => {
-      const { model, tried, ofKey, reply: route, maxTokens } = counted;
-      const served = { model, tried, ofKey, route, maxTokens };
+      const { model, tried, ofKey, reply: route, maxTokens, isCostBound } = counted;
+      const served = { model, tried, ofKey, route, maxTokens, isCostBound };
       const meta = responseMeta(context, response, { served, limit, search: null });
       return responseJson(meta, counted, settlement);
     },

@@ -1,5 +1,6 @@
 // A call of the door for Responses, and the facts that its answer repeats.
 
+import type { SentLimit } from "../../chat-admission.ts";
 import { type OutputLimit, sentLimit } from "../../default-limit.ts";
 import { asksForImages, modelsGiving } from "../../media/model-images.ts";
 import { modelsTaking } from "../../media/model-media.ts";
@@ -57,7 +58,7 @@ export function toResponsesCall(
 
 /** The model, the limit and the searches behind a response. */
 export interface AnsweredBy {
-  readonly served: ServedBy & { readonly maxTokens: number };
+  readonly served: ServedBy & SentLimit;
   /** The limit that the caller left to us; null if the caller set one. */
   readonly limit: OutputLimit | null;
   readonly search: ResponseMeta["search"];
@@ -73,7 +74,7 @@ export function responseMeta(
   const { accountId } = call.identity;
   return {
     ...metaOf(context, response, served),
-    limit: limit === null ? null : sentLimit(limit, served.maxTokens, call),
+    limit: limit === null ? null : sentLimit(limit, served),
     created,
     now: () => unixSeconds(deps.calls.clock),
     fields,

@@ -161,8 +161,8 @@ class ResponseWriter {
   }
 
   round(counted: CountedReply, limit: OutputLimit | null): void {
-    const { model, tried, ofKey, reply: route, maxTokens } = counted;
-    const served = { model, tried, ofKey, route, maxTokens };
+    const { model, tried, ofKey, reply: route, maxTokens, isCostBound } = counted;
+    const served = { model, tried, ofKey, route, maxTokens, isCostBound };
     const search = this.#rounds;
     this.#meta ??= responseMeta(this.#context, this.#response, { served, limit, search });
     this.#items ??= new SearchItems(itemSuffix(this.#meta), search.plan);
