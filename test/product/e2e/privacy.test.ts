@@ -13,7 +13,7 @@ import { SCOPES } from "../../../src/core/access/services.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { DOORS, type DoorName } from "../../support/api/doors.ts";
 import { eventually } from "../../support/eventually.ts";
-import { replyTo } from "../../support/fakes/fake-vectors.ts";
+import { moderationOf, replyTo } from "../../support/fakes/fake-vectors.ts";
 import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
 import { anthropicWire } from "../../support/fakes/wire/anthropic-wire.ts";
 import { CHAT_WIRES } from "../../support/fakes/wire/chat-wire.ts";
@@ -113,6 +113,7 @@ const product = await shared(
       ...inEachForm(["echo", "400", "500", "junk", "cut"].map((id) => ({ id }))),
       { id: "vectors", serves: "embedding", mood: "echo" },
       { id: "ranks", serves: "rerank", mood: "echo" },
+      { id: "moderator", serves: "moderation", mood: "echo", input: "0", output: "0" },
     ],
     maps: {
       providers: {
@@ -155,6 +156,7 @@ async function answerUpstream(request: Request): Promise<Response> {
   const message = `${SECRETS.upstreamError} ${asked}`;
   if (/^\d+$/.test(model)) return Response.json({ error: { message } }, { status: Number(model) });
   if (model === "junk") return new Response(message);
+  if (pathname === "/v1/moderations") return Response.json({ ...moderationOf({ said }), said });
   const form = FORMS[pathname];
   if (form === undefined) return Response.json({ ...replyTo(JSON.parse(asked)), said });
   const call = { id: "call_1", name: "look", input: { canary: SECRETS.toolArguments } };
@@ -171,6 +173,7 @@ const JSON_REPLY = { headers: { "content-type": "application/json" } };
 const FORMS: Readonly<Record<string, WireForm>> = {
   "/v1/chat/completions": CHAT_WIRES.openai,
   "/v1/responses": responsesWire,
+  "/v1/responses/compact": responsesWire,
   "/v1/messages": anthropicWire,
 };
 
@@ -346,6 +349,7 @@ async function speak(): Promise<void> {
   await speakByTools();
   for (const way of WAYS) await speakAt(way);
   await speakOfVectors();
+  await speakBesideDoors();
   await quoteCalls();
   await repeatCalls();
   expect(await post(chat(SECRETS.unknownModel))).toBe(404);
@@ -390,6 +394,37 @@ async function speakOfVectors(): Promise<void> {
   const ranked = { model: "ranks", query: prompt, documents: [toolAnswer] };
   expect(await post(ranked, {}, "/v1/rerank")).toBe(200);
   expect(await post({ ...ranked, documents: SECRETS.badField }, {}, "/v1/rerank")).toBe(400);
+}
+
+/** Asks the endpoints beside the doors for text: counts, a compaction and a moderation. */
+async function speakBesideDoors(): Promise<void> {
+  const { badField } = SECRETS;
+  const { responses, messages } = CONVERSATIONS;
+  const form = "responses";
+  for (const [path, id, asked, broken] of [
+    ["/v1/responses/input_tokens", "echo", responses, { input: [{ type: badField }] }],
+    ["/v1/messages/count_tokens", "echo", messages, { messages: [{ role: badField }] }],
+    [
+      "/v1/responses/compact",
+      modelFor({ form }, "echo"),
+      responses,
+      { input: [{ type: badField }] },
+    ],
+    ["/v1/moderations", "moderator", { input: prompt }, { input: { [badField]: badField } }],
+  ] as const) {
+    const body = { model: id, ...asked, [badField]: badField };
+    expect([path, await post(body, {}, path)]).toEqual([path, 200]);
+    expect([path, await post({ ...body, ...broken }, {}, path)]).toEqual([path, 400]);
+    expect(await post({ ...body, model: SECRETS.unknownModel }, {}, path)).toBe(404);
+  }
+  for (const [id, status] of [
+    ["400", 400],
+    ["500", 502],
+    ["junk", 502],
+  ] as const) {
+    const body = { model: modelFor({ form }, id), ...responses };
+    expect(await post(body, {}, "/v1/responses/compact")).toBe(status);
+  }
 }
 
 /** Quotes calls that would be served, and calls that would be refused for their content. */
