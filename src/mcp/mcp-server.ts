@@ -43,6 +43,7 @@ const LIST_TTL_MS = 60_000;
 const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "payment_required"]);
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
+const NOT_STORED = "no-store, no-transform";
 
 /**
  * The schemas of requests whose shape is checked here, because for a wrong shape the library
@@ -79,7 +80,10 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
   headers.set("content-type", "application/json");
   const { method, signal, url } = request;
   const read = new Request(url, { method, headers, signal });
-  return await handler.fetch(read, { parsedBody: message, authInfo });
+  const response = await handler.fetch(read, { parsedBody: message, authInfo });
+  // The library lets caches store the stream of an answer, which has balances.
+  if (response.headers.has("cache-control")) response.headers.set("cache-control", NOT_STORED);
+  return response;
 }
 
 /** An error that names the fields of a request that are wrong; null if none is. */

@@ -35,6 +35,19 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     },
   );
 
+  test("answers nothing that a cache may store", async () => {
+    for (const message of [
+      toolCall(version, "account", {}),
+      mcpMessage({ version, method: "tools/list" }),
+    ]) {
+      const { status, headers } = await send(message);
+      expect([status, headers.get("cache-control")]).toEqual([
+        200,
+        expect.stringContaining("no-store"),
+      ]);
+    }
+  });
+
   test.each(["1999-01-01", "2099-12-31", "new"])(
     "is not %s, which the header names",
     async (name) => {
