@@ -29,8 +29,8 @@ for i = 1, #ARGV do
 end
 for times in pairs(changed) do
   redis_call('INCR', times)
-  -- The count must outlive every open read of Postgres: if the count started anew, it could reach a
-  -- value that a reader has seen before.
+  -- A process that reads Postgres compares this count before and after the read. The key lives
+  -- longer than any read: a count that begins at 1 again could equal the count of before.
   redis_call('PEXPIRE', times, 3600000)
 end
 return { 'ok', table.concat(forgotten) }

@@ -3,6 +3,7 @@
 // test/unit/actors/records/records.test.ts checks that they agree.
 
 import { type BudgetRef, parseBudgetRefs } from "../../src/core/access/budgets.ts";
+import { MINUTE_MS } from "../../src/core/durations.ts";
 import type { JournalEntry, JournalType, OperationKind } from "../../src/core/journal/journal.ts";
 import { OPERATION_KINDS } from "../../src/core/journal/journal.ts";
 import type { FreeEnd, FreeEnds } from "../../src/core/money/free-lots.ts";
@@ -134,7 +135,6 @@ const OPERATION_AT = 10;
 export const WINDOW_SLOTS = 61;
 const END_OF_SECOND = 999;
 const FRACTIONS = 1024;
-const SPAN_MS = 60_000;
 
 /** A record that this release cannot read. */
 export class UnknownRecord extends Error {
@@ -248,7 +248,7 @@ export function countsAt(window: WindowRecord, nowMs: number): Map<number, numbe
   for (let second = Math.max(firstSecond, now - WINDOW_SLOTS + 1); second <= lastSecond; second++) {
     const ms = known.get(second) ?? END_OF_SECOND;
     const count = counts[second % WINDOW_SLOTS] ?? 0;
-    if (count > 0 && nowMs - second * 1_000 - ms < SPAN_MS) valid.set(second, count);
+    if (count > 0 && nowMs - second * 1_000 - ms < MINUTE_MS) valid.set(second, count);
   }
   return valid;
 }

@@ -149,7 +149,7 @@ export interface BudgetSpans {
 export interface LoadBudgetsArgs extends OfAccount {
   readonly epoch: number;
   readonly evictions: number;
-  /** How often budgets of this account had been forgotten before the read of Postgres began. */
+  /** The count of `forget_budgets.lua` for this account, read before the rows of Postgres. */
   readonly forgotten: number;
   readonly budgets: readonly BudgetSpans[];
 }

@@ -1,5 +1,6 @@
 // Makes the table of environment variables, for the documentation and .env.example.
 
+import { capitalised } from "../../src/core/text/capital.ts";
 import { CONSOLE_VARIABLES } from "../../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../../src/settings/environment.ts";
 import { PAYMENT_VARIABLES } from "../../src/settings/payment-variables.ts";
@@ -51,8 +52,7 @@ export function environmentExample(): string {
 function exampleOf([name, variable]: readonly [string, Variable]): string {
   const { default: value, isSecret } = variable;
   const shown = value === undefined ? ` Default: ${defaultOf(variable)}.` : "";
-  const words = plain(`${aboutOf(variable)}.${shown}`);
-  const sentence = words.charAt(0).toUpperCase() + words.slice(1);
+  const sentence = capitalised(plain(`${aboutOf(variable)}.${shown}`));
   const file = isSecret ? `#${name}_FILE=\n` : "";
   return `${comment(sentence)}#${name}=${value ?? ""}\n${file}`;
 }

@@ -6,6 +6,7 @@ import { serviceOfScope } from "../../src/core/access/services.ts";
 import { unlockWords } from "../../src/core/access/tier-words.ts";
 import { dollars, toDecimal } from "../../src/core/money/money.ts";
 import { TOP_UP_CAPS, TOP_UP_MIN } from "../../src/core/money/top-up-caps.ts";
+import { capitalised } from "../../src/core/text/capital.ts";
 import { Limits } from "../../src/services/chat/settings/limits-section.ts";
 import { table } from "./markdown.ts";
 
@@ -24,7 +25,7 @@ export function tierTable(): string {
     "spent a month",
   ];
   const rows = TIERS.map((tier) => [
-    titleOf(tier.name),
+    capitalised(tier.name),
     unlockWords(tier),
     count(tier.requestsPerMinute),
     count(tier.streams),
@@ -43,7 +44,7 @@ export function mailLimitTable(): string {
       ? []
       : [
           [
-            titleOf(name),
+            capitalised(name),
             count(mail.recipientsPerDay),
             count(mail.messagesPerMinute),
             count(mail.recipientsPerMessage),
@@ -73,7 +74,7 @@ export function planTable(): string {
 export function topUpCapTable(): string {
   const cap = (amount: bigint) => (amount === 0n ? "none" : count(amount / 1_000_000_000n));
   const rows = Object.entries(TOP_UP_CAPS).map(([name, caps]) => [
-    titleOf(name),
+    capitalised(name),
     `${toDecimal(TOP_UP_MIN)} to ${cap(caps.manual)}`,
     cap(caps.manualDay),
     cap(caps.auto),
@@ -93,8 +94,4 @@ export function chatLimitTable(): string {
     count(Number(maximum)),
   ]);
   return table(["in `chat_limits`", "what it limits", "at most"], rows);
-}
-
-function titleOf(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -17,7 +17,7 @@ export interface OwnTrial {
   readonly isKilled?: boolean;
   /** The terms of its account, besides the enterprise contract; a dollar by default. */
   readonly terms?: AccountTerms;
-  /** The end user of all calls, who may spend a dollar a month; without one, calls name nobody. */
+  /** The end user of all calls, with $1.00 a month; left out, calls name no end user. */
   readonly endUser?: string;
 }
 

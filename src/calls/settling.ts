@@ -121,7 +121,7 @@ export async function giveBack(
   throw error;
 }
 
-/** Ends the handling of a request whose caller is gone; nobody receives this error. */
+/** The error that ends the handling of a request after its caller left; no client receives it. */
 export function clientLeft(): ApiError {
   return new ApiError("upstream_unreachable", "The caller left before the answer was there");
 }

@@ -17,6 +17,7 @@ import project from "../../package.json";
 import { SERVICES } from "../core/access/services.ts";
 import { ERRORS } from "../core/errors.ts";
 import { SchemaWriter } from "../http/docs/openapi-schema.ts";
+import { STREAM_CACHE_CONTROL } from "../http/respond.ts";
 import { Type } from "../http/schema.ts";
 import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
 import { toolReply } from "./tool-result.ts";
@@ -43,7 +44,6 @@ const LIST_TTL_MS = 60_000;
 const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "payment_required"]);
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
-const NOT_STORED = "no-store, no-transform";
 
 /**
  * The schemas of requests whose shape is checked here, because for a wrong shape the library
@@ -82,7 +82,8 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
   const read = new Request(url, { method, headers, signal });
   const response = await handler.fetch(read, { parsedBody: message, authInfo });
   // The library lets caches store the stream of an answer, which has balances.
-  if (response.headers.has("cache-control")) response.headers.set("cache-control", NOT_STORED);
+  const { headers: answered } = response;
+  if (answered.has("cache-control")) answered.set("cache-control", STREAM_CACHE_CONTROL);
   return response;
 }
 

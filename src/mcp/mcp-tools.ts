@@ -155,7 +155,7 @@ const quote: McpTool = {
   requestOf: (body) => ({ method: "POST", path: "/v1/quote", body }),
 };
 
-/** A refusal shows no more of a name that a caller made up. */
+/** The most characters of an unknown tool's name that a refusal repeats. */
 const NAME_CHARACTERS_MAX = 100;
 
 /**

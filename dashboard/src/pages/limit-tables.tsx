@@ -1,6 +1,7 @@
 // The windows of each key, and the tiers side by side.
 
 import { PLANS, TIERS } from "../../../src/core/access/limits.ts";
+import { capitalised } from "../../../src/core/text/capital.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { nameOf } from "../name-of.ts";
 import { countText } from "../numbers.ts";
@@ -71,7 +72,7 @@ function tierColumns(kind: LimitsReply["tier"]["kind"]): readonly Column<Tier>[]
   return columnsOf(t.work.limits.tierColumns, {
     tier: ({ name, is_current: isCurrent }) => (
       <>
-        <span className="strong">{t.work.capital(name)}</span>{" "}
+        <span className="strong">{capitalised(name)}</span>{" "}
         {isCurrent && <Tag tone="paid">{t.work.limits.yours}</Tag>}
       </>
     ),

@@ -3,6 +3,7 @@
 
 import type { PlanName } from "../access/limits.ts";
 import { DAY_MS } from "../durations.ts";
+import { capitalised } from "../text/capital.ts";
 import { add, centsUp, type NanoUsd, nano, proportionUp, subtract, usd, ZERO } from "./money.ts";
 
 /** The plans that can have a price. */
@@ -11,7 +12,7 @@ export type PricedPlan = (typeof PRICED_PLANS)[number];
 
 /** The name of a plan as people read it. */
 export function planTitle(plan: PlanName): string {
-  return plan.charAt(0).toUpperCase() + plan.slice(1);
+  return capitalised(plan);
 }
 
 /** The monthly price of each plan; null for a plan that only an operator sets. */

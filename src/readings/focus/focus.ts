@@ -3,6 +3,7 @@
 
 import { DAY_MS } from "../../core/durations.ts";
 import type { PicoUsd } from "../../core/money/money.ts";
+import { capitalised } from "../../core/text/capital.ts";
 import { csvLine } from "../../core/text/csv.ts";
 import { readKeyNames } from "../../store/accounts/key-names.ts";
 import { type DayCharge, readDayCharges } from "../../store/usage/day-charges.ts";
@@ -126,7 +127,7 @@ function divided(cost: bigint, parts: readonly PricedPart[]) {
 
 function itemCharge(day: Date, { of, part, quantity: count, billed: amount }: Itemized): Charge {
   const isTokens = part.per === TOKENS;
-  const words = capitalized(part.what);
+  const words = capitalised(part.what);
   return {
     day,
     of,
@@ -175,12 +176,8 @@ function otherCharges(day: Date, sum: DayCharge, usage: readonly Charge[]): Char
   return charges;
 }
 
-function capitalized(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 function pascal(words: string): string {
-  return words.split(/[ _]/).map(capitalized).join("");
+  return words.split(/[ _]/).map(capitalised).join("");
 }
 
 function plural(words: string): string {

@@ -4,6 +4,7 @@ import type { Funds } from "../../../actors/account.ts";
 import { leftWords } from "../../../actors/refusal.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { capitalised } from "../../core/text/capital.ts";
 import { MODEL_USES, type ModelEntry, servedUse } from "./models/catalogue.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
 
@@ -71,6 +72,5 @@ export function shortageMessage({ bound, funds }: Shortage): string {
   const { spendable, refusedBy = null } = funds;
   const left =
     refusedBy === null ? `the balance has $${toDecimal(spendable)} left` : leftWords(refusedBy);
-  const leftText = `${left.charAt(0).toUpperCase()}${left.slice(1)}`;
-  return `The call can cost up to $${toDecimal(bound)}. ${leftText}`;
+  return `The call can cost up to $${toDecimal(bound)}. ${capitalised(left)}`;
 }

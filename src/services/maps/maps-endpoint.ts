@@ -43,7 +43,7 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     const { deps, request } = context;
     const query = readAction(readQuery(request.url));
     const { action } = query;
-    // The log names only actions that exist, never a name that a caller made up.
+    // The log names only actions of the list, never an unknown name from a caller.
     context.model = action;
     const parameters = readParameters(action, query.parameters);
     if (!deps.pauses.isPaused("maps")) deps.calls.maps.check(action, parameters);

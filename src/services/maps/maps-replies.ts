@@ -1,5 +1,6 @@
 // The answer of each maps action. "Nothing found" is an answer: an empty list or null.
 
+import { capitalised } from "../../core/text/capital.ts";
 import { Cost } from "../../http/reply-schema.ts";
 import { type Checked, named, nullable, type TSchema, Type, text } from "../../http/schema.ts";
 import { ACTIONS, type MapsAction } from "./actions.ts";
@@ -76,6 +77,5 @@ export const MapsAnswer = Type.Union(
 
 /** `route_traffic` has a RouteTrafficReply. */
 function replyName(action: MapsAction): string {
-  const words = action.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `${words.join("")}Reply`;
+  return `${action.split("_").map(capitalised).join("")}Reply`;
 }

@@ -2,6 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { capitalised } from "../../../../src/core/text/capital.ts";
 import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { removeCard } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
@@ -19,7 +20,7 @@ interface CardsProps {
 }
 
 export function cardName({ brand, last_four: four }: Card): string {
-  return `${t.work.capital(brand)} …${four}`;
+  return `${capitalised(brand)} …${four}`;
 }
 
 export function Cards({ account, billing, canPay }: CardsProps) {

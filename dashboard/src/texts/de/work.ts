@@ -1,10 +1,11 @@
 // Texts of the overview, keys, models and limits, in German.
 
 import { toDecimal } from "../../../../src/core/money/money.ts";
+import { capitalised } from "../../../../src/core/text/capital.ts";
 import { isZero, moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import type { Texts } from "../en/english.ts";
-import { capital, dayCount, weekdaysIn } from "../words.ts";
+import { dayCount, weekdaysIn } from "../words.ts";
 import { SCOPES } from "./names.ts";
 
 const FEE_UNITS = { call: "Aufruf", query: "Suchanfrage", request: "Anfrage" } as const;
@@ -15,8 +16,7 @@ function days(count: number): string {
 }
 
 export const workTexts: Texts["work"] = {
-  capital,
-  tier: (kind, name) => `${kind === "plan" ? "Tarif" : "Stufe"} ${capital(name)}`,
+  tier: (kind, name) => `${kind === "plan" ? "Tarif" : "Stufe"} ${capitalised(name)}`,
   lastsAbout: "Reicht für etwa",
   noSpending: "Noch keine Ausgaben",
   notEnoughSpending: "Noch zu wenige Ausgaben",
@@ -35,7 +35,7 @@ export const workTexts: Texts["work"] = {
     if (left > 0) parts.push(`noch ${days(left)}`);
     const services = unlocks.map((scope) => nameOf(SCOPES, scope)).join(", ");
     const adds = services === "" ? "" : `; dazu ${services}`;
-    return `${capital(name)}: ${parts.length === 0 ? "bald" : parts.join(" und ")}${adds}`;
+    return `${capitalised(name)}: ${parts.length === 0 ? "bald" : parts.join(" und ")}${adds}`;
   },
   today: "Heute",
   sinceMidnight: "seit Mitternacht UTC",

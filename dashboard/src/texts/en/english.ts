@@ -7,6 +7,7 @@ import {
   SERVICES,
   type ServiceName,
 } from "../../../../src/core/access/services.ts";
+import { capitalised } from "../../../../src/core/text/capital.ts";
 import { billingTexts } from "./billing.ts";
 import { entryTexts } from "./entry.ts";
 import { peopleTexts } from "./people.ts";
@@ -186,7 +187,3 @@ export const texts = {
 };
 
 export type Texts = typeof texts;
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}

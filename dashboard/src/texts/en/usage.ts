@@ -1,5 +1,6 @@
 // Texts of usage and requests.
 
+import { capitalised } from "../../../../src/core/text/capital.ts";
 import { countText } from "../../numbers.ts";
 export const usageTexts = {
   requestColumns: {
@@ -132,7 +133,7 @@ export const usageTexts = {
       key: "See the keys",
       tier: "See the tiers",
     },
-    line: (what: string) => `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`,
+    line: capitalised,
     copyId: "Copy id",
     id: "the id of the request",
     unknownPrices:

@@ -8,8 +8,9 @@ import {
   furtherPriceWords,
   OTHER_WORDS,
 } from "../../../../src/core/money/price-fields.ts";
+import { capitalised } from "../../../../src/core/text/capital.ts";
 import { isZero, moneyText } from "../../money.ts";
-import { capital, dayCount } from "../words.ts";
+import { dayCount } from "../words.ts";
 
 interface NextTier {
   readonly name: string;
@@ -25,8 +26,7 @@ function days(count: number): string {
 }
 
 export const workTexts = {
-  capital,
-  tier: (kind: "tier" | "plan", name: string) => `${capital(name)} ${kind}`,
+  tier: (kind: "tier" | "plan", name: string) => `${capitalised(name)} ${kind}`,
   lastsAbout: "Lasts about",
   noSpending: "No spending yet",
   notEnoughSpending: "Not enough spending yet",
@@ -44,7 +44,7 @@ export const workTexts = {
     if (!isZero(missing)) parts.push(`${moneyText(missing)} more paid`);
     if (left > 0) parts.push(days(left));
     const adds = unlocks.length === 0 ? "" : `; adds ${unlocks.join(", ")}`;
-    return `${capital(name)}: ${parts.length === 0 ? "soon" : parts.join(" and ")}${adds}`;
+    return `${capitalised(name)}: ${parts.length === 0 ? "soon" : parts.join(" and ")}${adds}`;
   },
   today: "Today",
   sinceMidnight: "since midnight UTC",

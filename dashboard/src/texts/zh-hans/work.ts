@@ -1,10 +1,11 @@
 // Texts of the overview, keys, models and limits, in Simplified Chinese.
 
 import { toDecimal } from "../../../../src/core/money/money.ts";
+import { capitalised } from "../../../../src/core/text/capital.ts";
 import { isZero, moneyText } from "../../money.ts";
 import { nameOf } from "../../name-of.ts";
 import type { Texts } from "../en/english.ts";
-import { capital, dayCount, weekdaysIn } from "../words.ts";
+import { dayCount, weekdaysIn } from "../words.ts";
 import { SCOPES } from "./names.ts";
 
 const FEE_UNITS = { call: "次调用", query: "次查询", request: "次请求" } as const;
@@ -12,8 +13,7 @@ const FEE_UNITS = { call: "次调用", query: "次查询", request: "次请求" 
 const days = (count: number) => `${dayCount(count)} 天`;
 
 export const workTexts: Texts["work"] = {
-  capital,
-  tier: (kind, name) => `${capital(name)} ${kind === "plan" ? "套餐" : "等级"}`,
+  tier: (kind, name) => `${capitalised(name)} ${kind === "plan" ? "套餐" : "等级"}`,
   lastsAbout: "预计可用",
   noSpending: "暂无消费",
   notEnoughSpending: "消费数据不足",
@@ -32,7 +32,7 @@ export const workTexts: Texts["work"] = {
     if (left > 0) parts.push(`再过 ${days(left)}`);
     const services = unlocks.map((scope) => nameOf(SCOPES, scope)).join("、");
     const adds = services === "" ? "" : `；新增${services}`;
-    return `${capital(name)}：${parts.length === 0 ? "即将达到" : parts.join("，")}${adds}`;
+    return `${capitalised(name)}：${parts.length === 0 ? "即将达到" : parts.join("，")}${adds}`;
   },
   today: "今天",
   sinceMidnight: "自 UTC 零点起",

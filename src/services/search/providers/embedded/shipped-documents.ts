@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { capitalised } from "../../../../core/text/capital.ts";
 import { headingAnchor } from "../../../../core/text/heading-anchor.ts";
 import { type Json, objectOrEmpty, textOrEmpty } from "../../../../core/text/json.ts";
 import { type GuideDocument, passagesOf, plain } from "../../../../core/text/markdown-passages.ts";
@@ -83,8 +84,7 @@ function mdnDocument(page: Json): IndexDocument | null {
 /** "web-api-instance-method" as "Web API instance method". */
 function pageKindText(kind: string): string {
   const spelt = kind.split("-").map((word) => ACRONYMS[word] ?? word);
-  const sentence = spelt.join(" ");
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+  return capitalised(spelt.join(" "));
 }
 
 /**
