@@ -3,7 +3,10 @@
 
 import { isObject, type Json, jsonOrNull, textOrEmpty } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
+import { type CLIENT_TOOL_KINDS, COMPUTER_KINDS } from "./response-tools.ts";
 import type { ItemFields, ItemOf, ToolFields } from "./responses-body.ts";
+
+export type ClientToolKind = (typeof CLIENT_TOOL_KINDS)[number];
 
 interface ClientTool {
   /** The kind of the item of a call, and the beginning of its id. */
@@ -81,17 +84,9 @@ export const CLIENT_TOOLS = {
       ...(typeof diff === "string" && { diff }),
     }),
   },
-} as const satisfies Record<string, ClientTool>;
+} as const satisfies Record<ClientToolKind, ClientTool>;
 
-export type ClientToolKind = keyof typeof CLIENT_TOOLS;
-export const CLIENT_TOOL_KINDS = Object.keys(CLIENT_TOOLS) as ClientToolKind[];
-
-/** Tools that only models of a server of the same form can use. */
-const OWN_MODELS_KINDS: ReadonlySet<string> = new Set([
-  "computer",
-  "computer_use",
-  "computer_use_preview",
-]);
+const OWN_MODELS_KINDS: ReadonlySet<string> = new Set(COMPUTER_KINDS);
 
 /** The kinds of items of calls that the caller runs, and of one without a function in its place. */
 export const CLIENT_CALLS: ReadonlySet<unknown> = new Set([

@@ -2,6 +2,7 @@
 // continue them. Every server gets each call as a function call with its output (D-802).
 
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { ProviderCallItem } from "./call-items.ts";
 import { callOf, outputOf } from "./client-tools.ts";
 import type { ItemFields, ItemOf } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";
@@ -25,18 +26,9 @@ export function silentCalls(items: readonly PlacedItem[]): readonly string[] {
   return [...new Set(silent)].map((type) => `input: ${type}`);
 }
 
-const KINDS: ReadonlySet<unknown> = new Set<ItemFields["type"]>([
-  "mcp_list_tools",
-  "mcp_call",
-  "mcp_approval_request",
-  "mcp_approval_response",
-  "program",
-  "program_output",
-  "code_interpreter_call",
-  "file_search_call",
-  "tool_search_call",
-  "tool_search_output",
-]);
+const KINDS: ReadonlySet<unknown> = new Set(
+  ProviderCallItem.anyOf.map(({ properties }) => properties.type.const),
+);
 
 function isSilent(item: ItemFields): boolean {
   switch (item.type) {

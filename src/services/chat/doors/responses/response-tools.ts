@@ -18,8 +18,9 @@ export const STATE = "refers to data that only the provider keeps, and is not su
 export const toolName = shortText(128);
 
 /** Tools of the caller's machine, unless the environment of a shell is the provider's. */
-const CLIENT_KINDS = ["apply_patch", "local_shell", "shell"] as const;
-const COMPUTER_KINDS = ["computer", "computer_use", "computer_use_preview"] as const;
+export const CLIENT_TOOL_KINDS = ["apply_patch", "local_shell", "shell"] as const;
+/** Tools that only models of a server of the same form can use. */
+export const COMPUTER_KINDS = ["computer", "computer_use", "computer_use_preview"] as const;
 
 /** Tools that run at the provider. Such tools are left out. */
 const HOSTED_TOOLS = [
@@ -117,7 +118,7 @@ const Skill = Type.Object({
 const ClientTool = named(
   "LocalTool",
   {
-    type: oneOf(CLIENT_KINDS),
+    type: oneOf(CLIENT_TOOL_KINDS),
     environment: optional(
       Type.Object(
         {
@@ -145,7 +146,7 @@ const ComputerTool = named(
   { description: "The caller's screen, for models whose provider speaks Responses" },
 );
 
-const OWN_KINDS = [...CLIENT_KINDS, ...COMPUTER_KINDS, ...HOSTED_TOOLS] as const;
+const OWN_KINDS = [...CLIENT_TOOL_KINDS, ...COMPUTER_KINDS, ...HOSTED_TOOLS] as const;
 const LISTED_KINDS = ["function", "custom", "namespace", ...OWN_KINDS];
 /**
  * Any kind of tool that the list does not have: a new release of an agent must not be shut out
