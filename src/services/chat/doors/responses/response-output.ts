@@ -6,9 +6,9 @@ import { type GivenImage, givenImageAt } from "../../media/model-images.ts";
 import type { ToolCallPiece } from "../../protocols/openai/tool-calls.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import { sealedExtra } from "../sealed-extra.ts";
-import { CLIENT_TOOLS, clientField, isClientToolKind } from "./client-tools.ts";
+import { clientField, isClientToolKind } from "./client-tools.ts";
 import { CustomInput } from "./custom-input.ts";
-import type { ServedTool, ServedTools } from "./served-tools.ts";
+import { CALL_ITEMS, type ServedTool, type ServedTools } from "./served-tools.ts";
 
 /** An event without its `sequence_number`; its `type` is also its name. */
 export type ResponseEvent = Json & { readonly type: string };
@@ -195,7 +195,7 @@ export class ResponseOutput {
     }
     const { name = "" } = called;
     const tool = this.#tools.get(name) ?? { kind: "function", name, namespace: null };
-    const begun = this.#begin(PREFIXES[tool.kind]);
+    const begun = this.#begin(CALL_ITEMS[tool.kind].prefix);
     const custom = tool.kind === "custom" ? new CustomInput() : null;
     const call = { ...begun, callId: id, tool, input: "", custom };
     this.#calls.set(index, call);
@@ -281,15 +281,6 @@ function summaryEvent(name: string, { at, id }: OpenThought, more: Json): Respon
   return { type: `response.${name}`, item_id: id, output_index: at, summary_index: 0, ...more };
 }
 
-/** The beginning of the id of a call. */
-const PREFIXES: Readonly<Record<ServedTool["kind"], string>> = {
-  function: "fc",
-  custom: "ctc",
-  shell: CLIENT_TOOLS.shell.prefix,
-  local_shell: CLIENT_TOOLS.local_shell.prefix,
-  apply_patch: CLIENT_TOOLS.apply_patch.prefix,
-};
-
 /** None for a tool of the caller's machine: clients run it when its item is done. */
 function callEvents(
   end: "delta" | "done",
@@ -307,16 +298,11 @@ function inputField({ custom }: OpenCall): "arguments" | "input" {
 
 function callItem(call: OpenCall, input: string): Json {
   const { id, callId, tool } = call;
-  if (isClientToolKind(tool.kind)) {
-    const { item: type } = CLIENT_TOOLS[tool.kind];
-    const done = clientField(tool.kind, input);
-    return { id, type, status: "completed", call_id: callId, ...done };
-  }
+  const { item: type } = CALL_ITEMS[tool.kind];
+  const head = { id, type, status: "completed", call_id: callId };
+  if (isClientToolKind(tool.kind)) return { ...head, ...clientField(tool.kind, input) };
   return {
-    id,
-    type: tool.kind === "custom" ? "custom_tool_call" : "function_call",
-    status: "completed",
-    call_id: callId,
+    ...head,
     name: tool.name,
     ...(tool.namespace !== null && { namespace: tool.namespace }),
     [inputField(call)]: input,

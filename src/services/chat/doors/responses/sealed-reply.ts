@@ -1,8 +1,8 @@
 // Gives the items of a reply ids that carry their content (item-seals.ts).
 
 import { isObject, type Json } from "../../../../core/text/json.ts";
-import { CLIENT_TOOLS } from "./client-tools.ts";
 import { ITEMS_BYTES_MAX, type ItemSeals, PACKED_BYTES_MAX } from "./item-seals.ts";
+import { CALL_ITEMS } from "./served-tools.ts";
 
 const IMAGE = "image_generation_call";
 
@@ -10,11 +10,9 @@ const IMAGE = "image_generation_call";
 const KINDS: ReadonlyMap<unknown, string> = new Map([
   ["message", "msg"],
   ["reasoning", "rs"],
-  ["function_call", "fc"],
-  ["custom_tool_call", "ctc"],
   ["web_search_call", "ws"],
   ["computer_call", "cu"],
-  ...Object.values(CLIENT_TOOLS).map(({ item, prefix }) => [item, prefix] as const),
+  ...Object.values(CALL_ITEMS).map(({ item, prefix }) => [item, prefix] as const),
   [IMAGE, "ig"],
   ["compaction", "cmp"],
 ]);

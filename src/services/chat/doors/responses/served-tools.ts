@@ -5,6 +5,7 @@
 import type { Json } from "../../../../core/text/json.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
 import {
+  CLIENT_TOOLS,
   type ClientToolKind,
   clientFunction,
   isClientTool,
@@ -23,6 +24,13 @@ export interface ServedTool {
   readonly name: string;
   readonly namespace: string | null;
 }
+
+/** The item of a call and the beginning of its id, by the kind of the tool. */
+export const CALL_ITEMS = {
+  function: { item: "function_call", prefix: "fc" },
+  custom: { item: "custom_tool_call", prefix: "ctc" },
+  ...CLIENT_TOOLS,
+} as const satisfies Record<ServedTool["kind"], object>;
 
 /** The tools of a request. */
 export interface ServedTools {
