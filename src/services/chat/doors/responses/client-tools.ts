@@ -155,24 +155,24 @@ type FunctionOutput = ItemOf<"function_call_output">;
 export function clientCallAsFunction(item: ItemFields): FunctionCall | FunctionOutput | null {
   switch (item.type) {
     case "shell_call":
-      return callOf("shell", item.call_id, item.action);
+      return functionCall("shell", item.call_id, item.action);
     case "local_shell_call": {
       const { type: _, ...action } = item.action;
-      return callOf("local_shell", item.call_id, action);
+      return functionCall("local_shell", item.call_id, action);
     }
     case "apply_patch_call":
-      return callOf("apply_patch", item.call_id, item.operation);
+      return functionCall("apply_patch", item.call_id, item.operation);
     case "computer_call":
-      return callOf("computer", item.call_id, { actions: item.actions ?? [item.action] });
+      return functionCall("computer", item.call_id, { actions: item.actions ?? [item.action] });
     case "shell_call_output":
-      return outputOf(item.call_id, JSON.stringify(item.output));
+      return functionOutput(item.call_id, JSON.stringify(item.output));
     case "local_shell_call_output":
-      return outputOf(item.call_id ?? item.id ?? "", item.output);
+      return functionOutput(item.call_id ?? item.id ?? "", item.output);
     case "apply_patch_call_output":
-      return outputOf(item.call_id, `${item.status}\n${item.output ?? ""}`.trim());
+      return functionOutput(item.call_id, `${item.status}\n${item.output ?? ""}`.trim());
     case "computer_call_output": {
       const { image_url } = item.output;
-      return outputOf(item.call_id, [{ type: "input_image", image_url }]);
+      return functionOutput(item.call_id, [{ type: "input_image", image_url }]);
     }
     default:
       return null;
@@ -180,13 +180,13 @@ export function clientCallAsFunction(item: ItemFields): FunctionCall | FunctionO
 }
 
 /** The item of a call of a function. Fields without a value say nothing to a model. */
-export function callOf(name: string, call_id: string, args: object): FunctionCall {
+export function functionCall(name: string, call_id: string, args: object): FunctionCall {
   const set = Object.entries(args).filter(([, value]) => !isAbsent(value));
   const text = JSON.stringify(Object.fromEntries(set));
   return { type: "function_call", call_id, name, arguments: text };
 }
 
 /** The item of the output of a function. */
-export function outputOf(call_id: string, output: FunctionOutput["output"]): FunctionOutput {
+export function functionOutput(call_id: string, output: FunctionOutput["output"]): FunctionOutput {
   return { type: "function_call_output", call_id, output };
 }

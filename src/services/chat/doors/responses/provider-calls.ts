@@ -3,7 +3,7 @@
 
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
 import { ProviderCallItem } from "./call-items.ts";
-import { callOf, outputOf } from "./client-tools.ts";
+import { functionCall, functionOutput } from "./client-tools.ts";
 import type { ItemFields, ItemOf } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";
 import { flatName } from "./served-tools.ts";
@@ -83,14 +83,14 @@ function shownItems(item: ItemFields, place: Place): readonly ItemFields[] {
   const id = `${item.type}_${index}`;
   switch (item.type) {
     case "mcp_call":
-      return [mcpCall(item, id), outputOf(id, item.output ?? wordsOf(item.error))];
+      return [mcpCall(item, id), functionOutput(id, item.output ?? wordsOf(item.error))];
     case "code_interpreter_call": {
-      const call = callOf("code_interpreter", id, { code: item.code });
-      return [call, outputOf(id, JSON.stringify(item.outputs))];
+      const call = functionCall("code_interpreter", id, { code: item.code });
+      return [call, functionOutput(id, JSON.stringify(item.outputs))];
     }
     case "file_search_call": {
-      const call = callOf("file_search", id, { queries: item.queries });
-      return [call, outputOf(id, JSON.stringify(item.results))];
+      const call = functionCall("file_search", id, { queries: item.queries });
+      return [call, functionOutput(id, JSON.stringify(item.results))];
     }
     case "mcp_approval_request":
       // A request that waits for its answer asks nobody here.
@@ -99,10 +99,10 @@ function shownItems(item: ItemFields, place: Place): readonly ItemFields[] {
       return shownAnswer(item, place);
     case "program":
       if (!ends.programOutputs.has(item.call_id)) throw unfinished(item.type, param);
-      return [callOf("program", item.call_id, { code: item.code })];
+      return [functionCall("program", item.call_id, { code: item.code })];
     case "program_output":
       if (!ends.programs.has(item.call_id)) throw unfinished(item.type, param);
-      return [outputOf(item.call_id, item.result)];
+      return [functionOutput(item.call_id, item.result)];
     case "tool_search_output":
       return [{ type: "additional_tools", role: "developer", tools: item.tools }];
     default:
@@ -114,7 +114,7 @@ function mcpCall(
   { name, server_label, arguments: args }: ItemOf<"mcp_call" | "mcp_approval_request">,
   id: string,
 ): ItemFields {
-  return { ...callOf(flatName(name, server_label), id, {}), arguments: args };
+  return { ...functionCall(flatName(name, server_label), id, {}), arguments: args };
 }
 
 function shownAnswer(
@@ -123,7 +123,7 @@ function shownAnswer(
 ): readonly ItemFields[] {
   if (approve && ends.run.has(id)) return [];
   if (approve || !ends.approved.has(id)) throw unfinished(type, param);
-  return [outputOf(id, `The user did not approve the call. ${reason ?? ""}`.trim())];
+  return [functionOutput(id, `The user did not approve the call. ${reason ?? ""}`.trim())];
 }
 
 function unfinished(type: ItemFields["type"], param: string) {

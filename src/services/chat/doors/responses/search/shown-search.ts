@@ -1,8 +1,10 @@
 // Shows a model the searches of earlier replies again, as calls of the function that it knew.
 
+import type { FoundPage } from "../../../../../calls/tool-search.ts";
 import { textOrEmpty } from "../../../../../core/text/json.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
 import { isSealed } from "../../sealed-extra.ts";
+import { functionCall, functionOutput } from "../client-tools.ts";
 import type { ItemFields, ItemOf } from "../responses-body.ts";
 import type { PlacedItem } from "../responses-prompt.ts";
 import { SEARCH_NAME, toldOf } from "./search-words.ts";
@@ -24,9 +26,10 @@ export function shownSearches(items: readonly PlacedItem[]): readonly PlacedItem
     if (!isSeal(item)) answer();
     if (item.type !== "web_search_call") shown.push(placed);
     else if (!isAbsent(item.results)) {
-      const [call, told] = callOf(item, `search_${index}`);
-      shown.push({ ...placed, item: call });
-      output = { ...placed, item: told };
+      const id = `search_${index}`;
+      const query = textOrEmpty(item.action?.query);
+      shown.push({ ...placed, item: functionCall(SEARCH_NAME, id, { query }) });
+      output = { ...placed, item: functionOutput(id, toldOf(pagesOf(item.results))) };
     }
   }
   answer();
@@ -37,19 +40,13 @@ function isSeal(item: ItemFields): boolean {
   return item.type === "reasoning" && isSealed(item.encrypted_content ?? "");
 }
 
-function callOf(
-  { action, results }: ItemOf<"web_search_call">,
-  call_id: string,
-): readonly [ItemFields, ItemFields] {
-  const args = JSON.stringify({ query: textOrEmpty(action?.query) });
-  const pages = (results ?? []).map(({ title, url, snippet, date }) => ({
+type Results = NonNullable<ItemOf<"web_search_call">["results"]>;
+
+function pagesOf(results: Results): readonly FoundPage[] {
+  return results.map(({ title, url, snippet, date }) => ({
     title: textOrEmpty(title),
     url: textOrEmpty(url),
     snippet: textOrEmpty(snippet),
     date: textOrEmpty(date),
   }));
-  return [
-    { type: "function_call", call_id, name: SEARCH_NAME, arguments: args },
-    { type: "function_call_output", call_id, output: toldOf(pages) },
-  ];
 }
