@@ -3,6 +3,7 @@
 
 import { isObject } from "../../../../core/text/json.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { unfinishedCall } from "../unfinished-call.ts";
 import {
   type AssistantBlock,
   type CountFields,
@@ -84,13 +85,7 @@ class History {
   /** The names of what is hidden. Throws for a call without a result. */
   end(): readonly string[] {
     const [open] = this.#open.values();
-    if (open !== undefined) {
-      throw invalid(
-        `${open.place}.type`,
-        `must not be '${open.call.type}' of a call that has not ended: only the provider that ` +
-          "began it can go on",
-      );
-    }
+    if (open !== undefined) throw unfinishedCall(open.call.type, open.place);
     return [...this.#hidden].map((kind) => `messages[].content: ${kind}`);
   }
 

@@ -1,14 +1,13 @@
 // Calls that another provider ran are only history here: no server here ran them, so none can
 // continue them. Every server gets each call as a function call with its output (D-802).
 
-import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { isAbsent } from "../../../../http/body/checks.ts";
+import { unfinishedCall } from "../unfinished-call.ts";
 import { ProviderCallItem } from "./call-items.ts";
 import { functionCall, functionOutput } from "./client-tools.ts";
 import type { ItemFields, ItemOf } from "./responses-body.ts";
 import type { PlacedItem } from "./responses-prompt.ts";
 import { flatName } from "./served-tools.ts";
-
-const GO_ON = "only the provider that began it can go on";
 
 /** The items, with a function's call and output in the place of each call of a provider. */
 export function shownProviderCalls(items: readonly PlacedItem[]): readonly PlacedItem[] {
@@ -98,10 +97,10 @@ function shownItems(item: ItemFields, place: Place): readonly ItemFields[] {
     case "mcp_approval_response":
       return shownAnswer(item, place);
     case "program":
-      if (!ends.programOutputs.has(item.call_id)) throw unfinished(item.type, param);
+      if (!ends.programOutputs.has(item.call_id)) throw unfinishedCall(item.type, param);
       return [functionCall("program", item.call_id, { code: item.code })];
     case "program_output":
-      if (!ends.programs.has(item.call_id)) throw unfinished(item.type, param);
+      if (!ends.programs.has(item.call_id)) throw unfinishedCall(item.type, param);
       return [functionOutput(item.call_id, item.result)];
     case "tool_search_output":
       return [{ type: "additional_tools", role: "developer", tools: item.tools }];
@@ -122,12 +121,8 @@ function shownAnswer(
   { ends, param }: Place,
 ): readonly ItemFields[] {
   if (approve && ends.run.has(id)) return [];
-  if (approve || !ends.approved.has(id)) throw unfinished(type, param);
+  if (approve || !ends.approved.has(id)) throw unfinishedCall(type, param);
   return [functionOutput(id, `The user did not approve the call. ${reason ?? ""}`.trim())];
-}
-
-function unfinished(type: ItemFields["type"], param: string) {
-  return invalid(`${param}.type`, `must not be '${type}' of a call that has not ended: ${GO_ON}`);
 }
 
 function wordsOf(error: ItemOf<"mcp_call">["error"]): string {
