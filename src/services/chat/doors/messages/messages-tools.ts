@@ -39,7 +39,10 @@ export function withoutProviderTools<Fields extends CountFields>(fields: Fields)
   const isNamed = (list: readonly ToolFields[]) =>
     choice?.type === "tool" && list.some(({ name }) => name === choice.name);
   if (isNamed(leftOut) && !isNamed(left)) throw invalid("tool_choice.name", NOT_SERVED);
-  if (left.length > 0) return { ...fields, tools: left.map((tool) => alone(tool, leftOut)) };
+  if (left.length > 0) {
+    const lost = dependentFields(leftOut);
+    return { ...fields, tools: left.map((tool) => withoutFields(tool, lost)) };
+  }
   if (choice?.type === "any") throw invalid("tool_choice.type", NOT_SERVED);
   // Servers refuse a choice without tools.
   return { ...fields, tools: null, tool_choice: null };
@@ -62,12 +65,15 @@ function checkSchemas(tools: readonly ToolFields[]): void {
   });
 }
 
-/** The tool without the fields that need one of the tools that are left out. */
-function alone(tool: ToolFields, leftOut: readonly ToolFields[]): ToolFields {
-  const lost = DEPENDENT_FIELDS.filter(({ provider }) =>
-    leftOut.some(({ type }) => provider.test(String(type))),
+/** The names of fields that need one of these tools. */
+function dependentFields(tools: readonly ToolFields[]): ReadonlySet<string> {
+  const found = DEPENDENT_FIELDS.filter(({ provider }) =>
+    tools.some(({ type }) => provider.test(String(type))),
   );
-  const names: ReadonlySet<string> = new Set(lost.map(({ field }) => field));
+  return new Set(found.map(({ field }) => field));
+}
+
+function withoutFields(tool: ToolFields, names: ReadonlySet<string>): ToolFields {
   if (names.size === 0) return tool;
   const kept = Object.entries(tool).filter(([name]) => !names.has(name));
   return Object.fromEntries(kept) as ToolFields;
