@@ -21,6 +21,13 @@ export interface DoorMeta {
   readonly svcMembers: SvcMembers | null;
 }
 
+const NAME_LENGTH_MAX = 100;
+
+/** A name that a caller chose freely, as short as `svc.ignored` repeats it. */
+export function shortName(name: string): string {
+  return name.slice(0, NAME_LENGTH_MAX);
+}
+
 /** The facts for the reply of this route. */
 export function metaOf(
   { call }: { readonly call: Call },

@@ -3,6 +3,7 @@
 
 import type { Json } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
+import { shortName } from "../door-meta.ts";
 import { isSealed } from "../sealed-extra.ts";
 import type { AssistantBlock, MessageFields, MessagesFields } from "./messages-body.ts";
 
@@ -125,12 +126,6 @@ export function betasIn(header: string | null): Betas {
     forwarded: names.filter(isForwarded),
     ignored: names
       .filter((name) => !isForwarded(name))
-      .map((name) => `anthropic-beta: ${shown(name)}`),
+      .map((name) => `anthropic-beta: ${shortName(name)}`),
   };
-}
-
-const NAME_LENGTH_MAX = 100;
-
-function shown(name: string): string {
-  return name.slice(0, NAME_LENGTH_MAX);
 }

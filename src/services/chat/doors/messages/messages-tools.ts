@@ -2,6 +2,7 @@
 // out and named to the caller, unless the caller forces one (D-874).
 
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import { shortName } from "../door-meta.ts";
 import type { CountFields, ToolFields } from "./messages-body.ts";
 
 /** Tools that Claude knows by their type, and that the caller runs. */
@@ -13,7 +14,6 @@ const DEPENDENT_FIELDS = [
 ] as const;
 const NOT_SERVED = "must not force a tool that the provider would run: such tools are not served";
 const NAMES_MAX = 16;
-const NAME_LENGTH_MAX = 100;
 
 /** True for a tool with a schema of its own, which can be sent to every server. */
 export function hasOwnSchema({ type }: Pick<ToolFields, "type">): boolean {
@@ -51,7 +51,7 @@ export function withoutProviderTools<Fields extends CountFields>(fields: Fields)
 /** The tools that are left out, as `svc.ignored` names them. */
 export function leftOutTools({ tools }: Pick<CountFields, "tools">): readonly string[] {
   const kinds = new Set((tools ?? []).filter(isOfProvider).map(({ type }) => String(type)));
-  return [...kinds].slice(0, NAMES_MAX).map((kind) => `tools: ${kind.slice(0, NAME_LENGTH_MAX)}`);
+  return [...kinds].slice(0, NAMES_MAX).map((kind) => `tools: ${shortName(kind)}`);
 }
 
 function isOfProvider(tool: ToolFields): boolean {

@@ -10,6 +10,7 @@ import type { ChatRequest } from "../../protocols/provider.ts";
 import { toIdentifiers } from "../completions/chat-parameters.ts";
 import { notTooMany } from "../completions/chat-request.ts";
 import type { CountedRequest } from "../count-tokens.ts";
+import { shortName } from "../door-meta.ts";
 import { withEffort } from "../reasoning-effort.ts";
 import { isSealed } from "../sealed-extra.ts";
 import { shownProviderCalls, silentCalls } from "./provider-calls.ts";
@@ -201,7 +202,7 @@ function ignoredFields(
     ...unknown.filter((name) => !isDeep(name)),
     ...(isAbsent(fields.max_tool_calls) ? [] : ["max_tool_calls"]),
     ...leftOut.map(leftOutName),
-    ...unservedIncludes(fields).map((name) => `include: ${name.slice(0, NAME_LENGTH_MAX)}`),
+    ...unservedIncludes(fields).map((name) => `include: ${shortName(name)}`),
   ];
 }
 
@@ -209,8 +210,6 @@ function ignoredFields(
 function emptyImages(items: readonly PlacedItem[]): readonly string[] {
   return items.some(({ item }) => isEmptyImage(item)) ? ["input: image_generation_call"] : [];
 }
-
-const NAME_LENGTH_MAX = 100;
 
 function isDeep(name: string): boolean {
   return /[.[]/.test(name);

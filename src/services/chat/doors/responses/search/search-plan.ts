@@ -5,6 +5,7 @@ import type { ToolSearch } from "../../../../../calls/tool-search.ts";
 import { ApiError } from "../../../../../core/errors.ts";
 import { isAbsent } from "../../../../../http/body/checks.ts";
 import type { ChatContext } from "../../completions/answer-chat.ts";
+import { shortName } from "../../door-meta.ts";
 import type { ResponsesFields, ToolChoiceFields, ToolFields } from "../responses-body.ts";
 import { isServed } from "../served-tools.ts";
 import { SEARCH_FUNCTION, SEARCH_NAME } from "./search-words.ts";
@@ -139,10 +140,8 @@ function ignoredOf(
   return [
     ...namesIn(tool, KNOWN),
     ...[...location, ...(isOfAnyCountry ? ["country"] : [])].map((name) => `user_location.${name}`),
-  ].map((name) => `tools: ${tool.type}.${name.slice(0, NAME_LENGTH_MAX)}`);
+  ].map((name) => `tools: ${tool.type}.${shortName(name)}`);
 }
-
-const NAME_LENGTH_MAX = 100;
 
 function namesIn(fields: object, known: ReadonlySet<string>): readonly string[] {
   const set = Object.entries(fields).filter(
