@@ -19,16 +19,13 @@ const MARK = "sealed1-";
 const SEALED_ID = /^[a-z]{2,4}_sealed1-([\w-]+)$/;
 
 /** The content of an id. */
-export interface SealedItems {
+export interface OpenedItems {
   /**
    * The items, each with the id that it has without a seal. Only the last item of a stream has
    * several, because a stream sends ids before their content is known.
    */
   readonly items: readonly Json[];
   readonly isIndex: boolean;
-}
-
-export interface OpenedItems extends SealedItems {
   /** The length of the items as JSON. */
   readonly characters: number;
 }
@@ -78,7 +75,7 @@ export class ItemSeals {
   }
 }
 
-/** The first byte of packed bytes; others begin with that of a JSON object. */
+/** The first byte of packed bytes. Bytes that are not packed begin with the brace of an object. */
 const PACKED = Buffer.of(1);
 
 /** The bytes as they are if they are short, else packed; null if they do not fit into an id. */

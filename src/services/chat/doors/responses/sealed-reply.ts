@@ -43,8 +43,8 @@ export class SealReply {
    */
   indexes(items: readonly Json[]): readonly Json[] {
     const kept = items.flatMap((item) => (KINDS.has(item.type) ? (keptOf(item) ?? []) : []));
-    return packed(kept).flatMap((pack) => {
-      const id = this.#seals.seal(this.#account, "rs", { items: pack, isIndex: true });
+    return groupsOf(kept).flatMap((group) => {
+      const id = this.#seals.seal(this.#account, "rs", { items: group, isIndex: true });
       return id === null ? [] : [{ id, type: "reasoning", summary: [] }];
     });
   }
@@ -73,18 +73,18 @@ function fitting(item: Json, bytesMax: number): KeptItem | null {
 }
 
 /** The items in order, as JSON texts: as many in a row as fit into one id; a long one is alone. */
-function packed(kept: readonly KeptItem[]): readonly (readonly string[])[] {
-  const packs: string[][] = [];
+function groupsOf(kept: readonly KeptItem[]): readonly (readonly string[])[] {
+  const groups: string[][] = [];
   let left = 0;
   for (const { json, bytes } of kept) {
-    const pack = packs.at(-1);
-    if (pack === undefined || bytes > left) {
-      packs.push([json]);
+    const group = groups.at(-1);
+    if (group === undefined || bytes > left) {
+      groups.push([json]);
       left = ITEMS_BYTES_MAX - bytes;
     } else {
-      pack.push(json);
+      group.push(json);
       left -= bytes;
     }
   }
-  return packs;
+  return groups;
 }
