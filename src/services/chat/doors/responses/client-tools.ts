@@ -7,6 +7,7 @@ import { type CLIENT_TOOL_KINDS, COMPUTER_KINDS } from "./response-tools.ts";
 import type { ItemFields, ItemOf, ToolFields } from "./responses-body.ts";
 
 export type ClientToolKind = (typeof CLIENT_TOOL_KINDS)[number];
+type LocalTool = Extract<ToolFields, { readonly type: ClientToolKind }>;
 
 interface ClientTool {
   /** The kind of the item of a call, and the beginning of its id. */
@@ -100,9 +101,7 @@ export function isClientToolKind(kind: string): kind is ClientToolKind {
 }
 
 /** True for a tool that the caller runs and any server can serve. */
-export function isClientTool(
-  tool: ToolFields,
-): tool is ToolFields & { readonly type: ClientToolKind } {
+export function isClientTool(tool: ToolFields): tool is LocalTool {
   if (!isClientToolKind(tool.type)) return false;
   const environment = "environment" in tool ? tool.environment : null;
   // In any other environment the provider runs the commands.
@@ -115,19 +114,18 @@ export function isOfOwnModels({ type }: { readonly type: string }): boolean {
 }
 
 /** A tool as the function that stands for it. */
-export function clientFunction(tool: ToolFields & { readonly type: ClientToolKind }): Json {
+export function clientFunction(tool: LocalTool): Json {
   const { description, properties, required } = CLIENT_TOOLS[tool.type];
   const parameters = { type: "object", properties, required, additionalProperties: false };
   const called = { name: tool.type, description: description + skillsOf(tool), parameters };
   return { type: "function", function: called };
 }
 
-function skillsOf(tool: ToolFields): string {
-  const environment = "environment" in tool ? tool.environment : null;
-  const skills = isObject(environment) && "skills" in environment ? environment.skills : null;
-  if (!Array.isArray(skills) || skills.length === 0) return "";
-  const lines = skills.filter(isObject).map(({ name, path, description }) => {
-    return `- ${textOrEmpty(name)} (${textOrEmpty(path)}): ${textOrEmpty(description)}`;
+function skillsOf({ environment }: LocalTool): string {
+  const skills = environment?.skills ?? [];
+  if (skills.length === 0) return "";
+  const lines = skills.map(({ name, path, description }) => {
+    return `- ${name ?? ""} (${path ?? ""}): ${description ?? ""}`;
   });
   return `\nThere are instructions for these tasks in files:\n${lines.join("\n")}`;
 }

@@ -76,7 +76,7 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
   const functions = new Map<string, Json>();
   const leftOut = new Set<string>();
   const ownOnly = new Set<string>();
-  const described = lists.flatMap(({ tools }) => tools.filter(isDescribed));
+  const described: ToolFields[] = [];
   const add = (tool: Called, namespace: Namespace | null, param: string) => {
     const name = flatName(tool.name, namespace?.name);
     const served = { kind: tool.type, name: tool.name, namespace: namespace?.name ?? null };
@@ -94,7 +94,7 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
     tools.forEach((tool, index) => {
       const at = `${param}[${index}]`;
       if (isServed(tool)) add(tool, null, at);
-      else if (isDescribed(tool)) return;
+      else if (isDescribed(tool)) described.push(tool);
       else if (tool.type !== "namespace") leftOut.add(tool.type);
       else {
         for (const [place, inner] of tool.tools.entries())

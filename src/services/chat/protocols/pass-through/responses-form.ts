@@ -110,7 +110,7 @@ function nameOf({ type, name }: Json): string | null {
 function inputOf(item: Json): string | null {
   const input = item.arguments ?? item.input;
   if (typeof input === "string") return input;
-  const [field] = DONE_FIELDS.get(item.type)?.filter((one) => isFilled(item[one])) ?? [];
+  const field = DONE_FIELDS.get(item.type)?.find((one) => isFilled(item[one]));
   return field === undefined ? null : JSON.stringify(item[field]);
 }
 
