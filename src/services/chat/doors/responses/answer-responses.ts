@@ -16,6 +16,7 @@ import {
   type AnsweredBy,
   type ResponsesCall,
   responseMeta,
+  servedBy,
   toResponsesCall,
 } from "./responses-call.ts";
 import { ResponsesFrames } from "./responses-frames.ts";
@@ -121,8 +122,7 @@ async function runPlain(context: ChatContext, response: ResponsesCall): Promise<
   return await completeChat(deps.calls, call, {
     chat,
     write: (counted, settlement) => {
-      const { model, tried, ofKey, reply: route, maxTokens, isCostBound } = counted;
-      const served = { model, tried, ofKey, route, maxTokens, isCostBound };
+      const served = servedBy(counted);
       const meta = responseMeta(context, response, { served, limit, search: null });
       return responseJson(meta, counted, settlement);
     },

@@ -1,5 +1,6 @@
 // A call of the door for Responses, and the facts that its answer repeats.
 
+import type { CountedReply } from "../../chat.ts";
 import type { SentLimit } from "../../chat-admission.ts";
 import { type OutputLimit, sentLimit } from "../../default-limit.ts";
 import { asksForImages, modelsGiving } from "../../media/model-images.ts";
@@ -62,6 +63,12 @@ export interface AnsweredBy {
   /** The limit that the caller left to us; null if the caller set one. */
   readonly limit: OutputLimit | null;
   readonly search: ResponseMeta["search"];
+}
+
+/** The model, the route and the limit of a reply that is not streamed. */
+export function servedBy(counted: CountedReply): AnsweredBy["served"] {
+  const { model, tried, ofKey, reply: route, maxTokens, isCostBound } = counted;
+  return { model, tried, ofKey, route, maxTokens, isCostBound };
 }
 
 export function responseMeta(

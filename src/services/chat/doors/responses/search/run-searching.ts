@@ -23,7 +23,7 @@ import {
   sealedItems,
 } from "../response-json.ts";
 import { type ResponseEvent, ResponseOutput } from "../response-output.ts";
-import { type ResponsesCall, responseMeta } from "../responses-call.ts";
+import { type ResponsesCall, responseMeta, servedBy } from "../responses-call.ts";
 import { RoundReply } from "./round-reply.ts";
 import { SearchItems } from "./search-items.ts";
 import type { SearchRounds } from "./search-rounds.ts";
@@ -161,8 +161,7 @@ class ResponseWriter {
   }
 
   round(counted: CountedReply, limit: OutputLimit | null): void {
-    const { model, tried, ofKey, reply: route, maxTokens, isCostBound } = counted;
-    const served = { model, tried, ofKey, route, maxTokens, isCostBound };
+    const served = servedBy(counted);
     const search = this.#rounds;
     this.#meta ??= responseMeta(this.#context, this.#response, { served, limit, search });
     this.#items ??= new SearchItems(itemSuffix(this.#meta), search.plan);
