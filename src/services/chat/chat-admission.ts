@@ -94,7 +94,7 @@ export function requestFor(model: ModelEntry, { request, length }: AdmittedChat)
 /** The output limit that is sent to a model. */
 export interface SentLimit {
   readonly maxTokens: number;
-  /** True if the caller's cap of the cost decided it, and no model's context. */
+  /** True if the caller's cap of the cost decided the limit, and not the context of the model. */
   readonly isCostBound: boolean;
 }
 
@@ -188,7 +188,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     return { longest, outputMax: this.#outputMax(model, decision, length) };
   }
 
-  /** The highest output limit with which this decision would be to admit the call (D-820). */
+  /** The highest output limit with which the call would be admitted by this decision (D-820). */
   #outputMax(
     model: ModelEntry,
     { refusal, mayFit, spendable, tokensLeft }: QuotedDecision,

@@ -44,7 +44,7 @@ export function toMailCall(body: MailFields, headers: Headers, mailDomain: strin
   return { content, recipients, idempotencyKey };
 }
 
-/** Null and an empty text are as good as no field. */
+/** True for a field that is missing, null or an empty text, which all mean the same. */
 function isBlank(value: string | null | undefined): value is "" | null | undefined {
   return isAbsent(value) || value === "";
 }

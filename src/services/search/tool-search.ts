@@ -97,7 +97,7 @@ class HeldSearches implements OpenToolSearch {
 
   async find(words: string): Promise<readonly FoundPage[]> {
     const { deps, call, hold, search, asked } = this.#parts;
-    // The key was revoked, or Redis lost the hold.
+    // The signal of the hold aborts if the key was revoked, or if Redis lost the hold.
     throwIfCancelled(hold.signal);
     const query = words.slice(0, SEARCH.queryCharactersMax);
     const options = { account: call.identity.accountId, signal: call.signal };

@@ -64,7 +64,7 @@ class History {
   readonly #open = new Map<string, { readonly call: ProviderCall; readonly place: string }>();
   readonly #hidden = new Set<string>();
 
-  /** The messages in the place of one of the model: each result ends a turn of the model. */
+  /** The messages that replace a message of the model: each result ends a turn of the model. */
   turn(message: MessageFields, param: string): readonly MessageFields[] {
     const messages: MessageFields[] = [];
     let said: AssistantBlock[] = [];
@@ -92,7 +92,7 @@ class History {
   #called({ tool_use_id: id }: ProviderResult, place: string): AssistantBlock {
     const open = this.#open.get(id);
     if (open === undefined) throw invalid(`${place}.tool_use_id`, "must be the id of a call");
-    // A call counts once: many results must not show a long one many times.
+    // A call has one result: with several, a short request could show a long call many times.
     this.#open.delete(id);
     const { name, input, cache_control } = open.call;
     return { type: "tool_use", id, name, input, ...marked(cache_control) };

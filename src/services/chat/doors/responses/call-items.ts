@@ -1,5 +1,5 @@
 // The items of calls that ran elsewhere: on the caller's machine, such as a command of a shell, or
-// at the provider that answered then, such as a tool of an MCP server.
+// at the provider of an earlier reply, such as a tool of an MCP server.
 
 import {
   anyObject,
@@ -207,7 +207,7 @@ const ToolSearchOutput = named(
   { description: "Tools that were found: the model can call them, as those of `tools`" },
 );
 
-/** Items of tools that the provider ran who answered then. */
+/** Items of tools that the provider of an earlier reply ran. */
 export const ProviderCallItem = Type.Union([
   McpTools,
   McpCall,

@@ -13,7 +13,7 @@ interface ClientTool {
   /** The kind of the item of a call, and the beginning of its id. */
   readonly item: string;
   readonly prefix: string;
-  /** The field of the item with what is to be done. */
+  /** The field of the item that has the arguments of the call. */
   readonly field: "action" | "operation";
   readonly description: string;
   readonly properties: Json;
@@ -89,7 +89,7 @@ export const CLIENT_TOOLS = {
 
 const OWN_MODELS_KINDS: ReadonlySet<string> = new Set(COMPUTER_KINDS);
 
-/** The kinds of items of calls that the caller runs, and of one without a function in its place. */
+/** The kinds of items of calls that the caller runs. A call of a computer has no function. */
 export const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
   ...Object.values(CLIENT_TOOLS).map(({ item }) => item),
   "computer_call",

@@ -45,7 +45,7 @@ function isSilent(item: ItemFields): boolean {
 
 /** The ends of calls that have their end in another item. */
 interface Ends {
-  /** The ids of the requests for an approval, each with the word of the user; null without one. */
+  /** The decisions of the user by the ids of the requests for them; null if there is none. */
   readonly approved: ReadonlyMap<string, boolean | null>;
   /** The ids of the requests whose tool has run. */
   readonly run: ReadonlySet<string>;
@@ -76,7 +76,7 @@ interface Place {
   readonly index: number;
 }
 
-/** The items in the place of one. Throws for a call that has no end. */
+/** The items that replace an item. Throws for a call that has no end. */
 function shownItems(item: ItemFields, place: Place): readonly ItemFields[] {
   const { ends, param, index } = place;
   const id = `${item.type}_${index}`;
@@ -92,7 +92,7 @@ function shownItems(item: ItemFields, place: Place): readonly ItemFields[] {
       return [call, functionOutput(id, JSON.stringify(item.results))];
     }
     case "mcp_approval_request":
-      // A request that waits for its answer asks nobody here.
+      // An approved call has an item of its own, and a request without a decision is left out.
       return ends.approved.get(item.id) === false ? [mcpCall(item, item.id)] : [];
     case "mcp_approval_response":
       return shownAnswer(item, place);
@@ -130,7 +130,7 @@ function wordsOf(error: ItemOf<"mcp_call">["error"]): string {
   return typeof error === "string" ? error : JSON.stringify(error);
 }
 
-/** True for a call that may be one of a provider's program, to which no server here can return. */
+/** True for an item that names its caller: no server here can return to a provider's program. */
 function hasCaller(item: ItemFields): boolean {
   return "caller" in item && !isAbsent(item.caller);
 }

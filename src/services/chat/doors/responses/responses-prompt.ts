@@ -55,7 +55,7 @@ class Prompt {
         break;
       case "function_call_output":
       case "custom_tool_call_output":
-        // The one image of a screen is no list.
+        // The output of a call of a computer is one image and no list, so its field has no index.
         this.#output(item, (index) =>
           given === item ? `${param}.output[${index}]` : `${param}.output`,
         );

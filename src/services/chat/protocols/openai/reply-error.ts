@@ -207,7 +207,7 @@ function errorOf(error: unknown, body: Json): ReplyError {
   const isLimit = status === FORBIDDEN ? !isContentRefusal : LIMIT_STATUSES.has(status);
   const isOperators = isAccess || isLimit || LIMIT_CODES.has(code) || LIMIT_MESSAGE.test(message);
   const retryAfterSeconds = isObject(error) ? retryDelayOf(error) : null;
-  // A new code stands beside an old type.
+  // A code that the list lacks can come with a type that it has, such as invalid_request_error.
   const isRequests = words.some((word) => REQUEST_CODES.has(word));
   const faults = { isContextFull, isOperators, isAccess, isContentRefusal, isRequests };
   return { message, code, status, ...faults, retryAfterSeconds };
@@ -259,7 +259,7 @@ function messageOf(error: Json): string {
 function wordsOf(error: unknown): readonly string[] {
   if (!isObject(error)) return [];
   const words = [error.code, error.type, error.status].filter((one) => typeof one === "string");
-  // Google's words are in capitals, such as RESOURCE_EXHAUSTED. A number can be in one.
+  // Google writes its words in capitals, such as RESOURCE_EXHAUSTED.
   return words.map((word) => word.toLowerCase()).filter((word) => WORD.test(word));
 }
 

@@ -84,14 +84,14 @@ function readAdded(item: unknown): PassedEvent {
   return { delta: { tool_calls: [{ index: 0, function: { name, arguments: "" } }] } };
 }
 
-/** The fields with what a tool of the caller's machine is to do, by the kind of the item. */
+/** The fields with the arguments of calls that the caller runs, by the kind of the item. */
 const DONE_FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["shell_call", ["action"]],
   ["local_shell_call", ["action"]],
   ["apply_patch_call", ["operation"]],
   ["computer_call", ["actions", "action"]],
 ]);
-/** The kinds whose text comes with the end of the item alone. */
+/** The kinds of calls without events for their text, which comes with the end of the item. */
 const SILENT_CALLS: ReadonlySet<unknown> = new Set(["local_shell_call", "computer_call"]);
 
 function readDone(item: unknown): PassedEvent {
