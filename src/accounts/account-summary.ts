@@ -4,9 +4,10 @@
 import type { AccountUse, KeyUse, OwnedBudget } from "../../actors/account-use.ts";
 import { parseDocument } from "../core/access/access.ts";
 import type { AccountState } from "../core/access/account-states.ts";
+import { bindingOf, roomOf } from "../core/access/budgets.ts";
 import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/access/limits.ts";
 import { type FreeLot, freeLots, nextFreeEnd, usableFree } from "../core/money/free-lots.ts";
-import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { add, min, type NanoUsd, ZERO } from "../core/money/money.ts";
 import { nextMonthMs } from "../core/money/months.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 
@@ -152,17 +153,15 @@ function monthUseOf(
 function spendableOf(
   state: AccountState,
   { paid, free, owed }: Balances,
-  { spent, held, tierCap, ownCap, budgets }: Month & Pick<AccountUse, "budgets">,
+  { tierCap, ownCap, budgets, ...month }: Month & Pick<AccountUse, "budgets">,
 ): Spendable {
   if (state !== "active") return { amount: ZERO, limit: "inactive" };
   if (owed > ZERO) return { amount: ZERO, limit: "owed" };
-  const room = (cap: NanoUsd) => subtract(subtract(cap, spent), held);
-  const rooms: Spendable[] = [{ limit: "balance", amount: add(paid, free) }];
-  if (tierCap !== null) rooms.push({ limit: "tier_cap", amount: room(tierCap) });
-  if (ownCap !== null) rooms.push({ limit: "own_cap", amount: room(ownCap) });
+  const limits: Spendable[] = [{ limit: "balance", amount: add(paid, free) }];
+  if (tierCap !== null) limits.push({ limit: "tier_cap", amount: roomOf(tierCap, month) });
+  if (ownCap !== null) limits.push({ limit: "own_cap", amount: roomOf(ownCap, month) });
   for (const budget of budgets) {
-    if (budget.of === "account") rooms.push({ limit: "budget", amount: budget.left, budget });
+    if (budget.of === "account") limits.push({ limit: "budget", amount: budget.left, budget });
   }
-  const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
-  return least.amount < ZERO ? { ...least, amount: ZERO } : least;
+  return bindingOf(limits);
 }

@@ -1,9 +1,9 @@
 // Reads the state of an account and a key for its holder. The reading is a call of its own.
 
 import type { AccountView, BudgetUse, CallTerms, CallView } from "../../actors/account.ts";
-import { leftOf } from "../core/access/budgets.ts";
+import { bindingOf, leftOf, roomOf } from "../core/access/budgets.ts";
 import { OK, toApiError } from "../core/errors.ts";
-import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { add, min, type NanoUsd } from "../core/money/money.ts";
 import { nextMonthMs } from "../core/money/months.ts";
 import { takeHold } from "./admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "./call.ts";
@@ -66,36 +66,28 @@ export async function withoutCost<Result>(
  * decides it.
  */
 export function spendableOf(view: AccountView): Spendable {
-  const rooms: Spendable[] = [
+  const month = { spent: view.monthSpent, held: view.monthHeld };
+  const limits: Spendable[] = [
     { limit: "balance", amount: add(view.paid, view.free) },
-    { limit: "tier_cap", amount: roomOf(view.tier.monthlyCap, view) },
+    { limit: "tier_cap", amount: roomOf(view.tier.monthlyCap, month) },
   ];
   if (view.ownCap !== null) {
-    rooms.push({ limit: "own_cap", amount: roomOf(view.ownCap, view) });
+    limits.push({ limit: "own_cap", amount: roomOf(view.ownCap, month) });
   }
   const { key } = view;
   if (key.monthlyLimit !== null) {
     const use = { spent: key.monthSpent, held: key.monthHeld };
     const left = leftOf({ amount: key.monthlyLimit }, use);
     const budget = { span: "month", left, renewsAtMs: nextMonthMs(view.nowMs) } as const;
-    rooms.push({ limit: "key_budget", amount: left, budget });
+    limits.push({ limit: "key_budget", amount: left, budget });
   }
   for (const budget of view.budgets) {
-    rooms.push({ limit: `${budget.of}_budget`, amount: budget.left, budget });
+    limits.push({ limit: `${budget.of}_budget`, amount: budget.left, budget });
   }
-  const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
-  return least.amount < ZERO ? { ...least, amount: ZERO } : least;
+  return bindingOf(limits);
 }
 
 /** The most that this call could hold now, within the budgets that the call names too (D-689). */
 export function spendableFor(view: CallView): NanoUsd {
   return view.named.reduce((least, { left }) => min(least, left), spendableOf(view).amount);
-}
-
-/** The part of a monthly cap that is neither spent nor held. */
-function roomOf(
-  cap: NanoUsd,
-  { monthSpent, monthHeld }: Pick<AccountView, "monthSpent" | "monthHeld">,
-): NanoUsd {
-  return subtract(subtract(cap, monthSpent), monthHeld);
 }

@@ -1,8 +1,9 @@
 // Plans the budgets of the end users of a LiteLLM proxy. An end user there spends one budget over
 // all keys, and here over those of one account: so one account gets all of them (D-824).
 
+import { leftOf } from "../../core/access/budgets.ts";
 import { END_USER_CHARACTERS_MAX } from "../../core/access/end-users.ts";
-import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.ts";
+import { toDollars, ZERO } from "../../core/money/money.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
 import {
@@ -67,13 +68,10 @@ function endUserOf(
   if (most === null || spent === null) return lost("it has no amount");
   const period = foreignText(shared?.budget_duration);
   const { span, isSame } = spanOf(period);
-  const amount = notBelowZero(span === "total" ? subtract(most, spent) : most);
+  const used = span === "total" ? spent : ZERO;
+  const amount = leftOf({ amount: most }, { spent: used, held: ZERO });
   if (isSame) return { value: { id, span, amount }, notes: [] };
   const words = span === "month" ? "it is as much each month" : `it is ${toDollars(amount)} in all`;
   const note = `${subject}: its budget was ${toDollars(most)} in every ${period}; here ${words}`;
   return { value: { id, span, amount }, notes: [note] };
-}
-
-function notBelowZero(amount: NanoUsd): NanoUsd {
-  return amount < ZERO ? ZERO : amount;
 }

@@ -96,13 +96,29 @@ export function spanEnd(span: Span, startMs: number): number | null {
   return span === "month" ? nextMonthMs(startMs) : startMs + SPAN_MS[span];
 }
 
+/** The charges and the open holds that count against an amount. */
+interface AmountUse {
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+}
+
+/** The part of an amount that is neither spent nor held; negative if the use exceeds the amount. */
+export function roomOf(amount: NanoUsd, { spent, held }: AmountUse): NanoUsd {
+  return subtract(subtract(amount, spent), held);
+}
+
 /** The amount that calls may still hold. A budget that was lowered below its use has none. */
-export function leftOf(
-  { amount }: Pick<Budget, "amount">,
-  { spent, held }: { readonly spent: NanoUsd; readonly held: NanoUsd },
-): NanoUsd {
-  const left = subtract(subtract(amount, spent), held);
+export function leftOf({ amount }: Pick<Budget, "amount">, use: AmountUse): NanoUsd {
+  const left = roomOf(amount, use);
   return left < ZERO ? ZERO : left;
+}
+
+/** The limit that leaves the least amount, which is zero at least; the first of equal ones. */
+export function bindingOf<Limit extends { readonly amount: NanoUsd }>(
+  limits: readonly Limit[],
+): Limit {
+  const least = limits.reduce((a, b) => (b.amount < a.amount ? b : a));
+  return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }
 
 const SPAN_WORDS = {
