@@ -2,13 +2,13 @@
 
 import { type MarginReport, type MarginRow, marginReport } from "../accounts/margin-report.ts";
 import { dollarText, type NanoUsd, toDecimal } from "../core/money/money.ts";
-import { addMonths, isMonth, monthText } from "../core/money/months.ts";
+import { addMonths, monthText } from "../core/money/months.ts";
 import { csvLine } from "../core/text/csv.ts";
 import { MARGIN_GROUPS, type MarginGroup } from "../store/usage/margins.ts";
 import { type Command, UsageError } from "./command.ts";
 import { tryFlush } from "./operation/log-commands.ts";
 import { table } from "./print.ts";
-import { wordOf } from "./values.ts";
+import { monthOf, wordOf } from "./values.ts";
 
 const HEADINGS = [
   "service",
@@ -40,10 +40,7 @@ const margin: Command = {
     csv: { value: null, help: "write CSV" },
   },
   prepare(input) {
-    const month = input.values.get("month") ?? monthText(input.nowMs);
-    if (!isMonth(month)) {
-      throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
-    }
+    const month = monthOf(input, "month", monthText(input.nowMs));
     const by: MarginGroup = wordOf(input, "by", { words: MARGIN_GROUPS, fallback: "route" });
     const isCsv = input.values.has("csv");
     if (isCsv && input.json) throw new UsageError("--csv and --json cannot be used together");

@@ -101,13 +101,17 @@ export function timeOf(input: Input, option: string): Date | null {
   return time;
 }
 
-/** A UTC month that has begun, such as `2026-11`. */
-export function begunMonthOf({ values, nowMs }: Input, option: string): string {
-  const month = values.get(option) ?? "";
-  if (!isMonth(month)) {
-    throw new UsageError(`--${option} must be a month such as 2026-11, but is '${month}'`);
-  }
-  if (month <= monthText(nowMs)) return month;
+/** A UTC month, such as `2026-11`; `fallback` if the option is not given. */
+export function monthOf({ values }: Input, option: string, fallback = ""): string {
+  const month = values.get(option) ?? fallback;
+  if (isMonth(month)) return month;
+  throw new UsageError(`--${option} must be a month such as 2026-11, but is '${month}'`);
+}
+
+/** A UTC month that has begun. */
+export function begunMonthOf(input: Input, option: string): string {
+  const month = monthOf(input, option);
+  if (month <= monthText(input.nowMs)) return month;
   throw new UsageError(`--${option} ${month} has not begun`);
 }
 

@@ -4,6 +4,7 @@
 import type { AccountSummary, Binding } from "../../accounts/account-summary.ts";
 import { findAccount } from "../../accounts/administration.ts";
 import { budgetWords } from "../../core/access/budgets.ts";
+import { RATE_WORDS } from "../../core/access/key-limits.ts";
 import { dollars, dollarText, toJsonNumber } from "../../core/money/money.ts";
 import { type LimitsReply, readLimits } from "../../readings/limits.ts";
 import type { Answer, Command } from "../command.ts";
@@ -76,12 +77,12 @@ function answerOf(
 }
 
 const RATE_UNITS = {
-  requests_day: "requests a day",
-  tokens_minute: "tokens a minute",
-  tokens_day: "tokens a day",
+  requests_day: RATE_WORDS.requestsPerDay,
+  tokens_minute: RATE_WORDS.tokensPerMinute,
+  tokens_day: RATE_WORDS.tokensPerDay,
 } as const;
 
-/** The limits that a key has of its own, each with its use, below the line of the key. */
+/** A row for each limit of the key itself, with its use. The rows follow the row of the key. */
 function rateRows(key: LimitsReply["requests"]["keys"][number]): string[][] {
   return Object.entries(RATE_UNITS).flatMap(([rate, unit]) => {
     const use = key[rate as keyof typeof RATE_UNITS];

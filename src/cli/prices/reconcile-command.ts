@@ -7,7 +7,7 @@ import { type Comparison, type Reconciliation, reconcile } from "../../annexes/p
 import { readUsageExport } from "../../annexes/prices/usage-exports.ts";
 import { decimal } from "../../core/money/decimal.ts";
 import { dollars, type NanoUsd, toDecimal } from "../../core/money/money.ts";
-import { addMonths, isMonth } from "../../core/money/months.ts";
+import { addMonths } from "../../core/money/months.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
 import { readMargins } from "../../store/usage/margins.ts";
@@ -18,6 +18,7 @@ import { tryFlush } from "../operation/log-commands.ts";
 import { table } from "../print.ts";
 import { openCatalogue, serverSettings } from "../server-settings.ts";
 import type { Stores } from "../stores.ts";
+import { monthOf } from "../values.ts";
 
 const TOLERANCE = "1";
 
@@ -37,10 +38,7 @@ const command: Command = {
   },
   prepare(input) {
     const [provider = ""] = input.positionals;
-    const month = input.values.get("month") ?? "";
-    if (!isMonth(month)) {
-      throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
-    }
+    const month = monthOf(input, "month");
     const toleranceBasisPoints = toleranceOf(input);
     const path = input.values.get("file") ?? "";
     const all = input.values.has("all");
