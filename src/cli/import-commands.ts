@@ -18,7 +18,6 @@ import { type ImportCounts, previewImport, runImport } from "../annexes/imports/
 import type { Scope } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars, type NanoUsd, toJsonNumber } from "../core/money/money.ts";
-import { thrownMessage } from "../core/text/error-message.ts";
 import { textOfBytes } from "../core/text/text-bytes.ts";
 import {
   ForeignDatabaseError,
@@ -30,7 +29,7 @@ import { readLiteLlm } from "../store/imports/litellm-source.ts";
 import { readOneApi } from "../store/imports/one-api-source.ts";
 import { openKeyFile, replace } from "./accounts/key-file.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "./command.ts";
-import { foreign } from "./foreign.ts";
+import { bytesOfFile, foreign } from "./foreign.ts";
 import type { Stores } from "./stores.ts";
 import { nameOf, scopesOf } from "./values.ts";
 
@@ -144,10 +143,7 @@ const customers: Command = {
 export const importCommands: readonly Command[] = [liteLlm, oneApi, customers];
 
 async function csvTextOf(path: string): Promise<string> {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    const reason = thrownMessage(error);
-    throw new UsageError(`FILE cannot be read: ${reason}`);
-  });
+  const bytes = await bytesOfFile(path, "FILE");
   if (!isUtf8(bytes)) throw new UsageError(`${path} is not UTF-8: save it as CSV in UTF-8`);
   return textOfBytes(bytes);
 }

@@ -1,7 +1,7 @@
 // `farebox prices`: the buying prices of the configuration against price lists of others, and the
 // selling prices that follow from them by a written rule.
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { withEdits } from "../../annexes/prices/apply-edits.ts";
 import { readFileList } from "../../annexes/prices/file-lists.ts";
@@ -16,7 +16,6 @@ import {
   unknownModels,
 } from "../../annexes/prices/price-proposals.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
-import { thrownMessage } from "../../core/text/error-message.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import {
   configurationChanges,
@@ -28,7 +27,7 @@ import { readConfiguration } from "../../settings/catalogue-source.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
 import { replace } from "../accounts/key-file.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "../command.ts";
-import { foreign } from "../foreign.ts";
+import { bytesOfFile, foreign } from "../foreign.ts";
 import { indented } from "../print.ts";
 import { serverSettings } from "../server-settings.ts";
 import type { Stores } from "../stores.ts";
@@ -135,7 +134,7 @@ async function readLists({ files, names }: Sources, nowMs: number): Promise<Pric
   const isWanted = (name: string) => names === null || names.includes(name);
   const lists: PriceList[] = [];
   for (const path of files) {
-    const text = textOfBytes(await bytesOf(path));
+    const text = textOfBytes(await bytesOfFile(path, `--file ${path}`));
     lists.push(foreign(() => readFileList(text, basename(path), nowMs)));
   }
   for (const name of PACKAGE_LISTS) {
@@ -145,13 +144,6 @@ async function readLists({ files, names }: Sources, nowMs: number): Promise<Pric
   const missing = names?.find((name) => !wanted.some((list) => list.name === name));
   if (missing !== undefined) throw new UsageError(`--lists names ${missing}, but no --file has it`);
   return wanted;
-}
-
-async function bytesOf(path: string): Promise<Uint8Array> {
-  return await readFile(path).catch((error: unknown) => {
-    const reason = thrownMessage(error);
-    throw new UsageError(`--file ${path} cannot be read: ${reason}`);
-  });
 }
 
 interface WriteTerms {

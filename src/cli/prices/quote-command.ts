@@ -1,7 +1,6 @@
 // `farebox quote`: asks a service, as any caller asks it, what a call would hold and cost, and
 // whether the call would pass. The command needs no store, so customers can use it too.
 
-import { readFile } from "node:fs/promises";
 import type { Quote } from "../../account/quote-schema.ts";
 import { dollars, reportedUsd, toDecimal, ZERO } from "../../core/money/money.ts";
 import { thrownMessage } from "../../core/text/error-message.ts";
@@ -20,12 +19,13 @@ import {
   type Surroundings,
   UsageError,
 } from "../command.ts";
+import { bytesOfFile } from "../foreign.ts";
 import { labelled, utc } from "../print.ts";
 import { positiveAmountOf } from "../values.ts";
 
 type Reply = Checked<typeof Quote>;
 
-/** Where `npm start` serves. */
+/** The address at which `npm start` serves. */
 const HERE = "http://127.0.0.1:8080";
 const STDIN = "-";
 const WAIT_MS = 60_000;
@@ -35,8 +35,8 @@ const GATEWAY_PATH = "/v1/quote";
 const APPLICATION_PATH = "/api/v1/quote";
 
 /**
- * The service gave no quote. `code` is the code of the service's refusal, `unreachable`, or
- * `no_quote` for any other answer.
+ * The error if the service gives no quote. `code` is the code of the service's refusal,
+ * `unreachable`, or `no_quote` for any other answer.
  */
 class NoQuote extends Error {
   override readonly name = "NoQuote";
@@ -113,17 +113,10 @@ async function bodyOf({ file }: Question, { say }: Pick<Surroundings, "say">): P
   const isStdin = file === STDIN;
   const name = isStdin ? "The standard input" : `'${file}'`;
   if (isStdin && process.stdin.isTTY) say("The body, as JSON; Ctrl+D ends it:");
-  const body = jsonOrNull(isStdin ? textOfBytes(await Bun.stdin.bytes()) : await textOf(file));
+  const bytes = isStdin ? await Bun.stdin.bytes() : await bytesOfFile(file, name);
+  const body = jsonOrNull(textOfBytes(bytes));
   if (isObject(body)) return body;
   throw new UsageError(`${name} must have the body of the call: one JSON object`);
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return textOfBytes(await readFile(file));
-  } catch (error) {
-    throw new UsageError(`'${file}' cannot be read: ${thrownMessage(error)}`);
-  }
 }
 
 /** @throws NoQuote */
@@ -158,17 +151,11 @@ function textOfQuote(reply: Reply): string {
   const { model, likely, web_search: searches, prices, refusal } = reply;
   const { prompt_tokens: prompt, completion_tokens: completion } = likely;
   const tokens = prompt === undefined ? "" : `, by ${prompt} tokens in and ${completion} out`;
+  const searched = searches && `${usdText(searches.hold_usd)}, ${searches.searches_max} at most`;
   return labelled([
     ...(model === null ? [] : [["model", model] as const]),
     ["hold", usdText(reply.hold_usd)],
-    ...(searches === null
-      ? []
-      : [
-          [
-            "of it for searches",
-            `${usdText(searches.hold_usd)}, ${searches.searches_max} at most`,
-          ] as const,
-        ]),
+    ...(searched === null ? [] : [["of it for searches", searched] as const]),
     ["likely cost", `${usdText(likely.cost_usd)}${tokens}`],
     ...prices.map(({ what, price_usd, per }, index) => {
       const price = per === 1 ? `$${price_usd} each` : `$${price_usd} for ${per}`;
