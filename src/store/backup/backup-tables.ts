@@ -43,16 +43,6 @@ function inOrder(
   return ordered;
 }
 
-/** The months of the request log that have a partition, as `2026-11`. */
-export async function readLogMonths(tx: SqlTransaction): Promise<string[]> {
-  const rows = await tx<{ month: string }[]>`
-    SELECT regexp_replace(c.relname, '^request_log_(\\d{4})(\\d{2})$', '\\1-\\2') AS month
-    FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
-    WHERE i.inhparent = 'request_log'::regclass AND c.relname ~ '^request_log_\\d{6}$'
-    ORDER BY 1`;
-  return rows.map(({ month }) => month);
-}
-
 /**
  * The rows of a table as COPY prints them. If the reader stops early, the remaining rows are read
  * and dropped.

@@ -4,7 +4,8 @@ import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
 import type { CopyTable } from "../tables/copy.ts";
-import { copyOut, readLogMonths, readTables } from "./backup-tables.ts";
+import { readLogMonths } from "../usage/log-partitions.ts";
+import { copyOut, readTables } from "./backup-tables.ts";
 
 /** The instant of a backup, and the state of the ledger at that instant. */
 export interface BackupFacts {

@@ -3,6 +3,7 @@
 import { monthText } from "../../core/money/months.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import type { receiptKeys, receipts } from "../tables/receipt-schema.ts";
+import { readLogMonths } from "./log-partitions.ts";
 
 export type IssuedReceipt = Readonly<Pick<typeof receipts.$inferSelect, "number" | "jws">>;
 
@@ -53,14 +54,10 @@ export async function wasCharged(
   return rows.length > 0;
 }
 
-/** True if the log has no month as old as that of this time, in ms. */
+/** True if the oldest month of the log is later than the month of this time, in ms. */
 export async function isBeforeLog({ sql }: Database, atMs: number): Promise<boolean> {
-  const month = `request_log_${monthText(atMs).replace("-", "")}`;
-  const [row] = await sql`
-    SELECT min(c.relname) > ${month}::text AS is_before
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'request_log'::regclass AND c.relname ~ '^request_log_[0-9]{6}$'`;
-  return row?.is_before === true;
+  const [oldest] = await readLogMonths(sql);
+  return oldest !== undefined && oldest > monthText(atMs);
 }
 
 export type StoredKey = Readonly<typeof receiptKeys.$inferSelect>;
