@@ -74,7 +74,6 @@ export function soldServices(
   { models, search, maps }: SoldThings,
   { units, services }: SiteTexts,
 ): readonly SoldService[] {
-  const each = (price: PicoUsd, unit: string) => ({ usd: pricePerUnit(price), unit });
   const thousand = (price: PicoUsd, unit: string) => {
     return { usd: toDecimal(charge([[THOUSAND, price]])), unit };
   };
@@ -111,6 +110,11 @@ export function soldModels({ models }: SoldThings): readonly SoldModel[] {
   });
 }
 
+/** The price of one unit. */
+function each(price: PicoUsd, unit: string): UnitPrice {
+  return { usd: pricePerUnit(price), unit };
+}
+
 /** A chat with the first model for chat; ten results of a search if there is none. */
 export function sampleReceipt(
   sold: SoldThings,
@@ -119,8 +123,7 @@ export function sampleReceipt(
   const model = shownModels(sold.models).find(servesChat);
   if (model === undefined) {
     const price = sold.search.pricePerResult;
-    const unit = { usd: pricePerUnit(price), unit: units.result };
-    return receiptOf(webSearch, [[lines.results, 10, price, unit]]);
+    return receiptOf(webSearch, [[lines.results, 10, price, each(price, units.result)]]);
   }
   const perMillion = (price: PicoUsd) => ({
     usd: decimalPerMillion(price),
@@ -128,14 +131,12 @@ export function sampleReceipt(
   });
   const { input, output, fees } = firstRow(model.prices);
   const fee = fees?.request?.price;
-  const feeLine = (price: PicoUsd): Line => {
-    return [lines.request, 1, price, { usd: pricePerUnit(price), unit: units.request }];
-  };
-  return receiptOf(model.label, [
+  const chat: Line[] = [
     [lines.tokensIn, PROMPT_TOKENS, input, perMillion(input)],
     [lines.tokensOut, OUTPUT_TOKENS, output, perMillion(output)],
-    ...(fee === undefined ? [] : [feeLine(fee)]),
-  ]);
+  ];
+  if (fee !== undefined) chat.push([lines.request, 1, fee, each(fee, units.request)]);
+  return receiptOf(model.label, chat);
 }
 
 type Line = readonly [what: string, quantity: number, price: PicoUsd, shown: UnitPrice];

@@ -208,6 +208,12 @@ async function issueKey(deps: ImportDeps, { accountId, account, key }: KeyToIssu
 }
 
 function noCounts(): ImportCounts {
-  const ofKeys = { keysIssued: 0, keysKnown: 0 };
-  return { accountsCreated: 0, accountsKnown: 0, ...ofKeys, endUserBudgets: 0, credited: 0n };
+  return {
+    accountsCreated: 0,
+    accountsKnown: 0,
+    keysIssued: 0,
+    keysKnown: 0,
+    endUserBudgets: 0,
+    credited: 0n,
+  };
 }
