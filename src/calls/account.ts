@@ -19,7 +19,7 @@ export const SPENDING_LIMITS = [
 ] as const;
 export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
 
-/** A budget that binds: its span, what is left of the budget, and when the whole of it renews. */
+/** A budget that binds: its span, the amount that is left, and the time at which it renews. */
 export type SpendingBudget = Pick<BudgetUse, "span" | "left" | "renewsAtMs">;
 
 export interface Spendable {

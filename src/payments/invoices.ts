@@ -23,10 +23,10 @@ const GIVEN_UP_MS = 30 * DAY_MS;
 interface DueDocument {
   readonly kind: PaymentDocument["kind"];
   readonly topUpId: string;
-  /** When its payment or its refund was made. */
+  /** The time of the payment or of the refund. */
   readonly since: Date | null;
   readonly issue: () => Promise<void>;
-  /** Stores when the document is due again; null: never. */
+  /** Stores the time at which the document is due again; null if no attempt follows. */
   readonly setDue: (at: Date | null) => Promise<void>;
 }
 
@@ -100,7 +100,8 @@ export async function issueInvoice(
 }
 
 /**
- * Issues the credit note of a refund where its payment has an invoice, which is issued before it.
+ * Issues the credit note of a refund if the payment has an invoice. If the invoice is still due, it
+ * is issued first.
  * @throws as `PaymentProvider.issueInvoice` and `PaymentProvider.issueCreditNote`
  */
 export async function issueCreditNote(
@@ -117,7 +118,7 @@ export async function issueCreditNote(
   log.info({ ...terms, isIssued }, "The credit note of a refund was looked after");
 }
 
-/** Names a refund, also at the provider. */
+/** The idempotency key of a refund at the provider. */
 export function refundKey(
   { id }: Pick<TopUp, "id">,
   { reference }: Pick<DueCreditNote["ref"], "reference">,

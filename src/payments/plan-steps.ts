@@ -228,8 +228,9 @@ export interface Lapse {
 }
 
 /**
- * The end of a plan that no charge continues: of a given one after its months, and where nothing
- * can be charged also of a canceled plan, and of any other one after the days of grace (D-846).
+ * The step that ends a plan if no charge continues the plan. A given plan ends after its months.
+ * Without a payment provider, a canceled plan ends after its paid month, and any other plan after
+ * the days of grace (D-846).
  */
 export function lapseStep(facts: PlanFacts, { now, mails, takesPayments }: Lapse): PlanStep {
   const active = activeOf(facts);

@@ -133,8 +133,9 @@ export type PlanEndDeps = Pick<PaymentDeps, "actors" | "now" | "log" | "also"> &
 };
 
 /**
- * Ends plans that no charge continues: those of vouchers (D-769), and without a payment provider
- * all that are not paid any more (D-846). A failure stops no other plan.
+ * Ends the plans that no charge continues: plans of vouchers (D-769), and without a payment
+ * provider all plans that are no longer paid (D-846). If one plan cannot be ended, the others are
+ * ended all the same.
  */
 export async function endPlans(deps: PlanEndDeps, takesPayments: boolean): Promise<void> {
   const { topUps, log } = deps;

@@ -18,11 +18,11 @@ export interface ProviderSettings {
   readonly invoices: boolean;
 }
 
-/** The patience of a client with its provider. */
+/** How long the client of a provider waits. */
 export interface Patience {
   /** The longest wait for an answer. */
   readonly timeoutMs: number;
-  /** The pause before a request that had no answer is repeated, which is done once. */
+  /** The pause before the only repeat of a request without an answer. */
   readonly pauseMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface ProviderOptions
   readonly webhookSecrets: SecretList;
   readonly returnUrl: string;
   readonly now: () => number;
-  /** Only tests set it, whose providers fail at once or never answer. */
+  /** Only tests set other waits, because their providers fail at once or never answer. */
   readonly patience?: Patience | undefined;
 }
 

@@ -83,9 +83,9 @@ export async function chargeCard(
 }
 
 /**
- * `chargeCard` for a payer who waits for the reply. If the charge fails after the order is stored,
- * the reply has the open top-up (D-507). A worker then repeats the request, and the card is charged
- * once.
+ * Charges a saved card by `chargeCard` while the payer waits for the reply. If the charge fails
+ * after the order is stored, the reply has the open top-up (D-507). A worker then repeats the
+ * request, and the card is charged once.
  * @throws AdministrationError
  */
 export async function orderCharge(

@@ -249,7 +249,7 @@ function modelRow(
 <td class="amount" data-of="${columns.output}">${usdHtml(output, language)}</td></tr>`;
 }
 
-/** The command of a first chat; null where no model chats. */
+/** The command of a first chat; null if no model can chat. */
 function firstCall(
   models: readonly SoldModel[],
   { origin, language }: FrontPageTerms,

@@ -27,7 +27,7 @@ export function Brand() {
   );
 }
 
-/** On paper, whose receipt or statement it is, and where to ask; nothing on a screen. */
+/** The name and the support address of the service, which only printed pages show. */
 export function PrintedBrand() {
   const { name, supportEmail } = BRAND;
   const text = supportEmail === null ? name : `${name} · ${supportEmail}`;

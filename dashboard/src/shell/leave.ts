@@ -34,7 +34,8 @@ export async function leave(): Promise<void> {
   } catch (error) {
     if (!hasEnded(error)) return say(thrownMessage(error));
   }
-  // The next person at this browser must not find the code; a session that ends by itself keeps it.
+  // The next person at this browser must not find the voucher's code. If a session ends by itself,
+  // the browser keeps the code.
   forgetVoucher();
   go(SIGN_IN);
 }

@@ -24,7 +24,7 @@ export interface RefusalWords {
   /** The limits by their names in the log. */
   readonly limits: Readonly<Record<LimitName, string>>;
   readonly help: Readonly<Record<MendedCode, string>>;
-  /** What stands between two sentences. */
+  /** The separator between two sentences. */
   readonly gap: string;
   /** For the row that counts several refused requests. */
   readonly summary: string;

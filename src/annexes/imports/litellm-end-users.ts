@@ -1,5 +1,6 @@
-// Plans the budgets of the end users of a LiteLLM proxy. An end user there spends one budget over
-// all keys, and here over those of one account: so one account gets all of them (D-824).
+// Plans the budgets of the end users of a LiteLLM proxy. There, a budget of an end user counts the
+// calls of all keys. Here it counts the calls of one account's keys, so one account gets all
+// budgets (D-824).
 
 import { leftOf } from "../../core/access/budgets.ts";
 import { END_USER_CHARACTERS_MAX } from "../../core/access/end-users.ts";
@@ -16,7 +17,10 @@ import {
 } from "./plan.ts";
 import { type Carried, spanOf } from "./planned-limits.ts";
 
-/** The end users' budgets, for the account of this origin or else the only one; null without. */
+/**
+ * Plans the budgets of end users, for the account whose origin is `named`, or for the only account;
+ * null without budgets, and if no account is named among several.
+ */
 export function planEndUsers(
   tables: Pick<LiteLlmTables, "endUsers" | "budgets">,
   accounts: readonly PlannedAccount[],

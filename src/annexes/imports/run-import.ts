@@ -92,7 +92,7 @@ export async function runImport(
   return counts;
 }
 
-/** The budgets of the end users of an account; none if they belong to another one. */
+/** The budgets of the end users of an account; none if the budgets belong to another account. */
 function endUsersOf({ endUsers }: ImportPlan, origin: string): readonly PlannedEndUser[] {
   return endUsers?.origin === origin ? endUsers.budgets : [];
 }
@@ -153,7 +153,7 @@ async function setEndUsers(
   }
 }
 
-/** An import is no act of a person, so it stands in no activity. */
+/** Writes no line of activity, because an import is not an act of a person. */
 async function nothingMore(): Promise<void> {}
 
 /** Sets the limits, credits the balance and sets the state; harmless when it is repeated. */

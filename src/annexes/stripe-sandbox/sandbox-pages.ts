@@ -145,8 +145,8 @@ export function overviewPage({ store }: SandboxActions, terms: PageTerms): strin
     .map(({ id, amount_total: cents }) => {
       return `<li><a href="/pay/${id}">${escapeHtml(texts.pay(centsText(cents, texts)))}</a></li>`;
     });
-  // The list leaves out canceled intents, which the sandbox made for final invoices: nobody paid
-  // these intents.
+  // The sandbox makes an intent for each final invoice, and cancels the intent if a charge pays the
+  // invoice. The list leaves canceled intents out, because such an intent is not a payment.
   const made = store.list("payment_intent").filter(({ status }) => status !== "canceled");
   const payments = made.map((intent) => paymentItem(store, intent, texts));
   const cards = store

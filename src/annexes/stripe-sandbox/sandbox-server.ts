@@ -134,7 +134,7 @@ async function answer(
     form: new URLSearchParams(body),
     language: languageFor(request),
   });
-  // The language that somebody chose on one page is that of all pages.
+  // A language that a person chooses on one page applies to all pages.
   const chosen = chosenLanguage(request.url, ALL_LANGUAGES);
   if (chosen !== null) page.headers.append("set-cookie", languageCookie(chosen));
   return page;

@@ -33,8 +33,8 @@ export class Draft {
   /** The findings of the checks, for the operator. */
   readonly findings: string[] = [];
   /**
-   * The problems of servers that did not answer, but whose settings stay because nobody changed
-   * them.
+   * The problems of servers that failed their check, such as a provider or the mail relay. The
+   * setup keeps the settings of these servers, because the operator did not change the settings.
    */
   readonly problems: string[] = [];
   readonly #environment: Environment;

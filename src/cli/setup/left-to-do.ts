@@ -113,7 +113,7 @@ function paying(draft: Draft): string[] {
   const invoices = "For invoices with address and tax id set STRIPE_INVOICES=true";
   return [
     `In Stripe, have events sent to ${webhook} (docs/payments.md)`,
-    // A variable with the value `false` is a decision that was made.
+    // If the variable is set, the operator has decided about invoices, also by the value `false`.
     ...(draft.variable("STRIPE_INVOICES") === null ? [`${invoices} (docs/payments.md)`] : []),
   ];
 }

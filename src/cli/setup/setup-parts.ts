@@ -56,7 +56,10 @@ export async function askAddress(asker: Asker, draft: Draft): Promise<void> {
   });
 }
 
-/** Notes a problem of a part that nobody changed: a repetition must not be stopped by it. */
+/**
+ * Reports a server that failed its check, and keeps its settings, because the operator did not
+ * change the settings. The setup goes on, so that a second run can change other settings.
+ */
 export function keep(asker: Asker, draft: Draft, problem: string): void {
   asker.say(`  This does not work, and stays as it is: ${problem}.`);
   draft.problems.push(problem);

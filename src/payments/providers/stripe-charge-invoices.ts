@@ -90,7 +90,7 @@ async function withLines(
 ): Promise<Stripe.Invoice> {
   const taxes = await taxesOf(stripe, payment);
   const { plan } = topUp;
-  // Stripe prints it: the invoice of a month names the month.
+  // Stripe prints the period, so the invoice of a plan's month names the month.
   const period = plan && { start: secondsOf(plan.paidFrom), end: secondsOf(plan.paidUntil) };
   const lines = linesOf(topUp).map(({ name, cents }) => ({
     description: name,

@@ -37,7 +37,7 @@ export interface ReceiptDeps {
   readonly database: Database;
   readonly clock: Pick<Clock, "now">;
   readonly key: ReceiptKey;
-  /** By `issuerOf`. */
+  /** The result of `issuerOf`. */
   readonly issuer: string;
 }
 
@@ -122,7 +122,8 @@ export class SignedReceipts {
     const at = timeOfId(request);
     const age = clock.now() - at;
     const isPending = age >= 0 && age <= PENDING_MS;
-    // The ledger has no entry of a call that was refused or free: its month alone tells.
+    // The ledger has no entry of a refused or free call. For such a call only the months of the log
+    // show that its row was dropped.
     const isDropped = age > PENDING_MS && (await isBeforeLog(database, at));
     if (isDropped || (await wasCharged(database, number, uuid))) {
       throw new ApiError("receipt_gone", `The log of request ${request} is not kept any more`);

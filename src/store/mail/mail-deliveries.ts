@@ -147,7 +147,7 @@ export class MailDeliveries {
     return row === undefined ? null : endedOf(row);
   }
 
-  /** Records that an ended message is settled, and its charge. Nobody needs its terms any more. */
+  /** Records that an ended message is settled, and its charge. Deletes the terms of its hold. */
   async markSettled(id: string, cost: NanoUsd): Promise<void> {
     await this.database.sql`
       UPDATE mail_messages SET cost = ${cost.toString()}, settled_at = now(), claimed_until = NULL,

@@ -38,7 +38,7 @@ export async function orderRefund(
   return { amount: row.amount === null ? null : nano(row.amount), attempt, refund };
 }
 
-/** A refund that the provider made, and when its credit note is due; null: it gets none. */
+/** A refund that the provider made. `creditNoteDueAt` is null if the refund has no credit note. */
 export type MadeRefund = Pick<AttemptRow, "creditNoteDueAt"> & {
   readonly refund: string;
   readonly madeAt: Date;
@@ -58,7 +58,7 @@ export interface DueCreditNote {
   readonly topUpId: string;
 }
 
-/** Refunds whose credit notes are due, the longest due first. */
+/** Reads the refunds whose credit notes are due, those first that have been due for longest. */
 export async function dueCreditNotes(
   { db }: Database,
   { provider, now, max }: { readonly provider: string; readonly now: Date; readonly max: number },
@@ -76,7 +76,7 @@ export async function dueCreditNotes(
   );
 }
 
-/** Stores when the credit note of a refund is issued; null: not any more. */
+/** Stores the time at which the credit note of a refund is due; null if no attempt follows. */
 export async function setCreditNoteDue(
   { db }: Database,
   ref: RefundRef,

@@ -153,7 +153,7 @@ export const refundAttempts = pgTable(
     /** The provider's id of the refund that was made; null before. */
     refund: text("refund"),
     madeAt: at("made_at"),
-    /** When its credit note is issued; null once it is there, or if there is none to issue. */
+    /** The time at which the credit note is due; null once it is issued, or if there is none. */
     creditNoteDueAt: at("credit_note_due_at"),
   },
   (table) => [primaryKey({ columns: [table.topUp, table.reference] })],

@@ -1,12 +1,12 @@
-// Keeps the sums of runs for a while: whoever asks for a run again and again reads its calls only
-// so often that the readings stay a small part of the database's time (D-823).
+// Keeps the sums of runs for a while, so that repeated requests for a run take only a small part of
+// the database's time (D-823).
 
 import type { Database } from "../servers/database.ts";
 import { type RunSums, readRunSums, type SummedRun } from "./run-sums.ts";
 
 /** The most runs whose sums a process keeps. */
 export const RUN_SUMS_KEPT_MAX = 200;
-/** A reading counts for this many times as long as it took. */
+/** Sums are kept for this many times the duration of their reading. */
 const KEPT_TIMES = 20;
 const KEPT_MS_MAX = 60_000;
 
@@ -19,7 +19,7 @@ interface Kept {
 export class KeptRunSums {
   readonly #database: Database;
   readonly #monotonicMs: () => number;
-  /** By run, the one read last at the end. */
+  /** The sums by run, in the order in which their readings began. */
   readonly #kept = new Map<string, Kept>();
 
   constructor(database: Database, monotonicMs: () => number) {
@@ -52,7 +52,7 @@ export class KeptRunSums {
       untilMs = endedMs + Math.min(KEPT_TIMES * (endedMs - beganMs), KEPT_MS_MAX);
       return sums;
     } finally {
-      // A reading that failed is over at once.
+      // The promise of a failed reading is not kept, so that the next call reads again.
       const kept = this.#kept.get(name);
       if (kept?.untilMs === Number.POSITIVE_INFINITY) kept.untilMs = untilMs;
     }

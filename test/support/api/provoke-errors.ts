@@ -220,7 +220,10 @@ export const ERROR_CASES = {
   ],
 } satisfies Record<ErrorCode, readonly [Retry, Provoke]>;
 
-/** Scopes of a key that may not call the endpoint. */
+/**
+ * The scopes for a key that the endpoint must refuse: all scopes except the scope of the endpoint's
+ * service.
+ */
 function scopesWithout({ endpoint, surface }: ErrorDoor): readonly Scope[] {
   if (surface === "application") return [];
   const { service } = endpoint;

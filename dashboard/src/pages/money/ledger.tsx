@@ -83,7 +83,7 @@ interface AboutProps {
   readonly account: string;
 }
 
-/** The reason of a booking: one that the service gives, in the language; an operator's as it is. */
+/** The reason of a booking. Reasons of the service are translated, reasons of operators are not. */
 function reasonText(reason: string): string {
   const [, batch] = VOUCHER.exec(reason) ?? [];
   return batch === undefined ? nameOf(t.billing.reasons, reason) : t.billing.voucher.reason(batch);

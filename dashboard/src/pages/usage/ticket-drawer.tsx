@@ -1,4 +1,4 @@
-// A ticket over the page, where there is no room for it beside the list.
+// The drawer that shows a ticket over the page if the page has no room for the ticket.
 
 import { Drawer, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -9,7 +9,7 @@ interface TicketDrawerProps {
   readonly close: () => void;
   readonly position: "bottom" | "right";
   readonly size: string | number;
-  /** The ticket, which shows the title and the way out. */
+  /** The ticket, which has its own title and its own button to close the drawer. */
   readonly children: ReactNode;
 }
 
