@@ -5,7 +5,7 @@ import { changeOwnRun, type RunDeps } from "../../accounts/runs.ts";
 import { RUNS, type RunReply, type RunSource, runReply } from "../../console/run-lists.ts";
 import { RUN_SECONDS } from "../../core/access/runs.ts";
 import { dollars, dollarText } from "../../core/money/money.ts";
-import { KeptRunSums } from "../../store/usage/kept-run-sums.ts";
+import { readRunSums, type SummedRun } from "../../store/usage/run-sums.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { BEFORE, beforeOf, pagePrinter, readAsConsole } from "../list-command.ts";
 import { noted } from "../noted.ts";
@@ -106,7 +106,7 @@ function secondsIn(text: string | null | undefined): number | undefined {
 
 async function sourceOf({ administration, database, actors }: Stores, id: string) {
   const { onDelayed } = administration;
-  const sums = new KeptRunSums(database, administration.now);
+  const sums = { of: (run: SummedRun) => readRunSums(database, run) };
   const runs: RunDeps = { database, actors, sums, onDelayed };
   return { runs, account: await findAccount(administration, id) } satisfies RunSource;
 }
