@@ -18,7 +18,7 @@ test("every code of the table is answered somewhere", () => {
   expect([...answered].sort()).toEqual((Object.keys(ERRORS) as ErrorCode[]).sort());
 });
 
-test("a call of more tokens than its key may ever use is told not to wait", async () => {
+test("the refusal of more tokens than the key may ever use says that no retry helps", async () => {
   const account = await worlds.mail.api.account({ paid: "5", tokensPerMinute: 10 });
   const response = await worlds.mail.api.post(account, chatBody());
   const endpoint = gateway.find(({ path }) => path === "/v1/chat/completions");

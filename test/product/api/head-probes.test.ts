@@ -7,7 +7,7 @@ import { sharedApi } from "../../support/api/shared-api.ts";
 const api = await sharedApi();
 
 test.each([
-  // To a client that takes no page the root is nothing.
+  // The root has a page, but only for clients that accept pages.
   ["/", 404, null],
   ["/v1/messages", 405, "POST"],
   ["/v1/responses", 405, "POST"],

@@ -110,7 +110,7 @@ describe("a repeat", () => {
     }
     const repeat = await send(one);
     expect([await repeat.text(), isReplay(repeat)]).toEqual([first, true]);
-    // A call of another key had none of the headers, and gets one.
+    // The first call by another key has none of these headers, and its repeat has one.
     const plain = keyed("order-2");
     await (await api.post(account, chatBody(), plain)).text();
     const named = { headers: { ...plain.headers, [name]: one } };

@@ -2,6 +2,7 @@
 // arguments that no request can have.
 
 import { describe, expect, test } from "bun:test";
+import { ALL_TOOLS } from "../../support/api/mcp-arguments.ts";
 import {
   MCP_VERSIONS,
   type McpMessage,
@@ -10,14 +11,9 @@ import {
   toolCall,
 } from "../../support/api/mcp-messages.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import { daysAgo } from "../../support/stores/accounts.ts";
 
 const api = await sharedApi();
-const account = await api.account({
-  scopes: ["models", "search", "maps", "mail"],
-  paid: "100",
-  paidAt: daysAgo(40),
-});
+const account = await api.account(ALL_TOOLS);
 const send = (message: McpMessage, key: string | null = account.key) =>
   postMcp(api.parts.url, key, message);
 
@@ -27,7 +23,7 @@ const INVALID_PARAMS = -32602;
 
 describe.each(MCP_VERSIONS)("MCP %s", (version) => {
   test.each(["resources/list", "resources/templates/list", "prompts/list", "completion/complete"])(
-    "has no %s, and says so in the protocol's own words",
+    "refuses %s by the protocol's own code",
     async (method) => {
       const { reply, code } = await send(mcpMessage({ version, method, id: "a-1" }));
       expect(code).toBe(METHOD_NOT_FOUND);
@@ -49,7 +45,7 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
   });
 
   test.each(["1999-01-01", "2099-12-31", "new"])(
-    "is not %s, which the header names",
+    "refuses the version %s of the header, and names it",
     async (name) => {
       const { body, headers } = mcpMessage({ version, method: "tools/list" });
       const { status, reply } = await send({
@@ -101,7 +97,7 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     if (isKnown) expect(reply?.error?.message).toContain(field);
   });
 
-  test("shows only the beginning of a name of no tool", async () => {
+  test("shows only the beginning of an unknown tool's name", async () => {
     const { reply, code } = await send(toolCall(version, "a".repeat(4_000), {}));
     expect(code).toBe("not_found");
     expect(reply?.result?.content[0]?.text).toStartWith("not_found: There is no tool 'aaa");
@@ -112,7 +108,7 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     ["no key", null],
     ["a wrong key", `svc_live_${"x".repeat(40)}`],
     ["a key", account.key],
-  ])("is not spoken with a foreign page, with %s", async (_, key) => {
+  ])("is refused to the page of another origin, with %s", async (_, key) => {
     const { body, headers } = mcpMessage({ version, method: "tools/list" });
     const answer = await send(
       { body, headers: { ...headers, origin: "https://evil.example" } },

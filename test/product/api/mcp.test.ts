@@ -4,31 +4,22 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Client as NewClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { SCOPES } from "../../../src/core/access/services.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
 import { ACTIONS } from "../../../src/services/maps/actions.ts";
+import { ALL_TOOLS } from "../../support/api/mcp-arguments.ts";
+import type { ToolResult } from "../../support/api/mcp-messages.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../support/stores/accounts.ts";
 
 const DASHBOARD = "https://api.example.com";
 const api = await sharedApi({ mcp: { hosts: ["api.example.com"], dashboard: DASHBOARD } });
-const ALL: AccountTerms = {
-  scopes: ["models", "search", "maps", "mail"],
-  paid: "100",
-  paidAt: daysAgo(40),
-};
 const MAPS_TOOLS = Object.keys(ACTIONS).map((action) => `maps_${action}`);
 
 let account: TestAccount;
 beforeEach(async () => {
-  account = await api.account(ALL);
+  account = await api.account(ALL_TOOLS);
 });
-
-interface ToolResult {
-  readonly isError?: boolean;
-  readonly content: readonly { readonly type: string; readonly text?: string }[];
-  readonly structuredContent?: Record<string, unknown>;
-  readonly _meta?: Record<string, unknown>;
-}
 
 /** The abilities of both clients. */
 interface AnyClient {
@@ -198,7 +189,7 @@ describe.each([
 });
 
 test("a key without a scope is not shown the tools of its service, and is refused", async () => {
-  const narrow = await api.account({ ...ALL, scopes: ["search"] });
+  const narrow = await api.account({ ...ALL_TOOLS, scopes: ["search"] });
   const client = await using(newClient(narrow));
   expect(await namesOf(client)).toEqual(["search", "search_batch", "account", "quote"]);
   const result = await client.call("maps_geocode", { query: "Berlin" });
@@ -206,7 +197,7 @@ test("a key without a scope is not shown the tools of its service, and is refuse
 });
 
 test("a tier without a service is not shown its tools", async () => {
-  const free = await api.account({ scopes: ALL.scopes ?? [] });
+  const free = await api.account({ scopes: SCOPES });
   const client = await using(newClient(free));
   expect(await namesOf(client)).toEqual(["account", "quote"]);
 });
@@ -228,7 +219,12 @@ test("an action that no provider serves is not listed", async () => {
 });
 
 test("each call counts in the window of the key, and one above it is refused", async () => {
-  const plain = await api.account({ ...ALL, paidAt: daysAgo(1), paid: "6", scopes: ["search"] });
+  const plain = await api.account({
+    ...ALL_TOOLS,
+    paidAt: daysAgo(1),
+    paid: "6",
+    scopes: ["search"],
+  });
   const client = await using(newClient(plain));
   const limit = (await api.view(plain)).tier.requestsPerMinute;
   let refused: ToolResult | null = null;
@@ -248,7 +244,7 @@ test("a key that was revoked during a session can call nothing more", async () =
 });
 
 describe("without credit", () => {
-  const POOR: AccountTerms = { ...ALL, paid: "0.0000001", contract: "enterprise" };
+  const POOR: AccountTerms = { ...ALL_TOOLS, paid: "0.0000001", contract: "enterprise" };
 
   test("a client that opens pages is offered the one for credit, once", async () => {
     const poor = await api.account(POOR);

@@ -2,7 +2,12 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import { errorOf } from "../../support/api/api-world.ts";
-import { chatWhole, ownWhole, sharedMessages } from "../../support/api/messages-world.ts";
+import {
+  chatWhole,
+  ignoredIn,
+  ownWhole,
+  sharedMessages,
+} from "../../support/api/messages-world.ts";
 
 const world = await sharedMessages();
 const { api, own, chat } = world;
@@ -41,12 +46,6 @@ function turn(...content: readonly object[]): object[] {
 
 function post(model: string, messages: readonly object[]): Promise<Response> {
   return world.post(account, { model, max_tokens: 100, messages });
-}
-
-async function ignoredIn(response: Response): Promise<readonly string[] | undefined> {
-  expect(response.status).toBe(200);
-  const { svc } = (await response.json()) as { svc: { ignored?: readonly string[] } };
-  return svc.ignored;
 }
 
 test("shows them as calls of tools, and names what only their provider can read", async () => {

@@ -207,7 +207,7 @@ describe("a refusal names the field that is to change", () => {
     expect(server.requests.length).toBe(before);
   });
 
-  test("and why a file for the provider's code is none", async () => {
+  test("and the reason why a file for the provider's code is refused", async () => {
     const message = await refusalOf(asking({ type: "container_upload", file_id: "file_1" }));
     expect(message).toBe(
       "messages[0].content[0].type must not be 'container_upload': it refers to what only the " +

@@ -4,14 +4,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCli } from "../../../src/cli/run-cli.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
-import type { Environment } from "../../../src/settings/environment.ts";
 import { chatBody } from "../../support/api/api-world.ts";
 import { MODEL, PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import { CLI_FILE, type CliOutcome, jsonOf } from "../../support/product/run-cli.ts";
-import { random } from "../../support/random.ts";
+import { CLI_FILE, cliIn, jsonOf } from "../../support/product/run-cli.ts";
 import { sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
@@ -30,20 +27,11 @@ function written(name: string, text: string): string {
 
 const hundred = written("hundred.json", JSON.stringify(chatBody({ max_tokens: 100 })));
 
-async function cli(env: Environment, ...args: readonly string[]): Promise<CliOutcome> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const code = await runCli(args, {
-    env,
-    now: Date.now,
-    random,
-    out: (line) => out.push(`${line}\n`),
-    err: (line) => err.push(`${line}\n`),
-  });
-  return { code, out: out.join(""), err: err.join("") };
-}
+const quote = ({ key }: Pick<TestAccount, "key">, ...args: readonly string[]) =>
+  cliIn({ FAREBOX_API_KEY: key })("quote", ...args, "--url", api.parts.url);
 
-const quote = (account: Pick<TestAccount, "key">, ...args: readonly string[]) =>
-  cli({ FAREBOX_API_KEY: account.key }, "quote", ...args, "--url", api.parts.url);
+/** The tool with a key of no account. */
+const cli = cliIn({ FAREBOX_API_KEY: "svc_live_any" });
 
 describe("farebox quote", () => {
   test("prints hold, likely cost, prices and what fits, and needs no store", async () => {
@@ -136,7 +124,6 @@ describe("farebox quote", () => {
 });
 
 describe("a wrong command line", () => {
-  const key = { FAREBOX_API_KEY: "svc_live_any" };
   const cases: readonly (readonly [what: string, args: readonly string[], words: string])[] = [
     ["no path", ["quote"], "needs PATH"],
     ["a path without a slash", ["quote", "chat"], "PATH must be a path"],
@@ -147,18 +134,18 @@ describe("a wrong command line", () => {
   ];
   for (const [what, args, words] of cases) {
     test(`with ${what} is refused with exit code 2`, async () => {
-      const { code, err } = await cli(key, ...args);
+      const { code, err } = await cli(...args);
       expect([code, err]).toEqual([2, expect.stringContaining(words)]);
     });
   }
 
   test("without a key, or with a key that no header can have, says where a key goes", async () => {
-    const none = await cli({}, "quote", CHAT, hundred);
+    const none = await cliIn({})("quote", CHAT, hundred);
     expect([none.code, none.err]).toEqual([
       1,
       expect.stringContaining("FAREBOX_API_KEY is not set"),
     ]);
-    const broken = await cli({ FAREBOX_API_KEY: "svc live secret" }, "quote", CHAT, hundred);
+    const broken = await cliIn({ FAREBOX_API_KEY: "svc live secret" })("quote", CHAT, hundred);
     expect(broken.err).toStartWith("FAREBOX_API_KEY must be an API key");
     expect(broken.err).not.toContain("svc live secret");
   });
@@ -166,29 +153,26 @@ describe("a wrong command line", () => {
 
 describe("another server", () => {
   test("that answers no quote, or redirects, is named, and a redirect gets no key", async () => {
-    const asked: string[] = [];
+    const paths: string[] = [];
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       fetch(request) {
         const { pathname } = new URL(request.url);
-        asked.push(pathname);
+        paths.push(pathname);
         if (pathname === "/elsewhere") return Response.json({ object: "quote" });
         return Response.redirect("/elsewhere", 307);
       },
     });
+    const url = `http://127.0.0.1:${server.port}`;
     try {
-      const env = { FAREBOX_API_KEY: "svc_live_any" };
-      const url = `http://127.0.0.1:${server.port}`;
-      const { code, err } = await cli(env, "quote", CHAT, hundred, "--url", url);
+      const { code, err } = await cli("quote", CHAT, hundred, "--url", url);
       expect([code, err]).toEqual([1, expect.stringContaining(`${url}/v1/quote answered 307`)]);
-      expect(asked).toEqual(["/v1/quote"]);
+      expect(paths).toEqual(["/v1/quote"]);
     } finally {
       await server.stop(true);
     }
-    const url = `http://127.0.0.1:${server.port}`;
-    const env = { FAREBOX_API_KEY: "svc_live_any" };
-    const gone = await cli(env, "quote", CHAT, hundred, "--url", url);
+    const gone = await cli("quote", CHAT, hundred, "--url", url);
     expect(gone.err).toContain("/v1/quote cannot be asked");
   });
 });

@@ -202,13 +202,13 @@ describe("once the log of a month was dropped", () => {
     const old = new Date("2025-01-15T12:00:00Z");
     await upkeep.ensurePartitions(old, 1);
     const uncharged = newTimedId("request", random, old.getTime());
-    const told = async () => {
+    const refusal = async () => {
       const response = await api.get(pathOf(uncharged), account);
       return [response.status, (await errorOf(response)).code];
     };
-    expect(await told()).toEqual([404, "receipt_not_found"]);
+    expect(await refusal()).toEqual([404, "receipt_not_found"]);
     expect(await upkeep.dropMonths("2025-02")).toEqual(["2025-01"]);
-    expect(await told()).toEqual([410, "receipt_gone"]);
+    expect(await refusal()).toEqual([410, "receipt_gone"]);
   });
 });
 

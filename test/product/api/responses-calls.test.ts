@@ -11,6 +11,7 @@ import {
   ownResponse,
   ownStream,
   ownWhole,
+  replyIn,
   sharedResponses,
 } from "../../support/api/responses-world.ts";
 import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
@@ -24,29 +25,8 @@ beforeEach(() => {
   chat.reset();
 });
 
-interface Reply {
-  readonly output: readonly (Readonly<Record<string, unknown>> & { readonly id: string })[];
-  readonly svc: { readonly ignored?: readonly string[] };
-}
-
-async function replyTo(body: object): Promise<Reply> {
-  const response = await world.post(account, body);
-  expect([response.status, response.ok ? "" : await response.text()]).toEqual([200, ""]);
-  return (await response.json()) as Reply;
-}
-
-interface Refusal {
-  readonly param: string | null;
-  readonly message: string;
-}
-
-async function refusal(body: object): Promise<Refusal> {
-  const asked = own.requests.length + chat.requests.length;
-  const response = await world.post(account, body);
-  expect(response.status).toBe(400);
-  expect(own.requests.length + chat.requests.length).toBe(asked);
-  return ((await response.json()) as { readonly error: Refusal }).error;
-}
+const replyTo = async (body: object) => replyIn(await world.post(account, body));
+const refusal = (body: object) => world.refusal(account, body);
 
 const ASKED = { role: "user", content: PROMPT };
 const PNG = pngUrl(64, 64);
@@ -56,10 +36,11 @@ interface Tool {
   readonly name: string;
   /** The arguments that a model of another form writes, and the item of such a call. */
   readonly args: object;
-  readonly item: Readonly<Record<string, unknown>>;
+  readonly item: Readonly<Record<string, unknown>> & { readonly type: string };
   readonly prefix: string;
   readonly output: object;
-  readonly told: string;
+  /** The output as a model of another form reads it. */
+  readonly content: string;
 }
 
 const OUTCOME = { stdout: "4217 cents", stderr: "", outcome: { type: "exit", exit_code: 0 } };
@@ -74,7 +55,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     },
     prefix: "sh",
     output: { type: "shell_call_output", call_id: "call_1", output: [OUTCOME] },
-    told: JSON.stringify([OUTCOME]),
+    content: JSON.stringify([OUTCOME]),
   },
   local_shell: {
     tool: { type: "local_shell" },
@@ -92,7 +73,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     },
     prefix: "lsh",
     output: { type: "local_shell_call_output", call_id: "call_1", output: "4217 cents" },
-    told: "4217 cents",
+    content: "4217 cents",
   },
   apply_patch: {
     tool: { type: "apply_patch" },
@@ -109,13 +90,13 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       status: "failed",
       output: "No such line",
     },
-    told: "failed\nNo such line",
+    content: "failed\nNo such line",
   },
 };
 
 describe.each(Object.entries(TOOLS))("%s of the caller's machine", (_, one) => {
-  const { tool, name, args, item, prefix, output, told } = one;
-  const own_item = { id: `${prefix}_1`, status: "completed", call_id: "call_1", ...item };
+  const { tool, name, args, item, prefix, output, content } = one;
+  const ownItem = { id: `${prefix}_1`, status: "completed", call_id: "call_1", ...item };
   const called = {
     id: "call_1",
     type: "function",
@@ -123,9 +104,9 @@ describe.each(Object.entries(TOOLS))("%s of the caller's machine", (_, one) => {
   };
 
   test("reaches a server of the same form as it is, with its items", async () => {
-    own.queue(ownWhole([own_item]));
+    own.queue(ownWhole([ownItem]));
     const first = await replyTo({ model: "own-test", input: [ASKED], tools: [tool], store: false });
-    expect(first.output).toEqual([own_item]);
+    expect(first.output).toEqual([ownItem]);
     expect(first.svc.ignored).toBeUndefined();
     expect(own.requests.at(-1)?.body.tools).toEqual([tool]);
     own.queue(ownWhole([OWN_MESSAGE]));
@@ -151,7 +132,7 @@ describe.each(Object.entries(TOOLS))("%s of the caller's machine", (_, one) => {
     const messages = chat.requests.at(-1)?.body.messages as readonly object[];
     expect(messages.slice(1)).toEqual([
       { role: "assistant", content: null, tool_calls: [called] },
-      { role: "tool", tool_call_id: "call_1", content: told },
+      { role: "tool", tool_call_id: "call_1", content },
     ]);
   });
 
@@ -181,13 +162,13 @@ describe.each(Object.entries(TOOLS))("%s of the caller's machine", (_, one) => {
   });
 
   test("is brought back by a reference to the item of its call", async () => {
-    own.queue(ownWhole([own_item]));
+    own.queue(ownWhole([ownItem]));
     const { output: items } = await replyTo({ model: "own-test", input: [ASKED], tools: [tool] });
     expect(items[0]?.id).toStartWith(`${prefix}_sealed1-`);
     own.queue(ownWhole([OWN_MESSAGE]));
     const input = [ASKED, { type: "item_reference", id: items[0]?.id }, output];
     await replyTo({ model: "own-test", input, tools: [tool] });
-    expect(own.requests.at(-1)?.body.input).toEqual([ASKED, own_item, output]);
+    expect(own.requests.at(-1)?.body.input).toEqual([ASKED, ownItem, output]);
   });
 });
 
@@ -314,7 +295,7 @@ describe("a call that another provider ran is shown as one of a function:", () =
     name,
     arguments: JSON.stringify(args),
   });
-  const told = (id: string, output: string) => ({
+  const result = (id: string, output: string) => ({
     type: "function_call_output",
     call_id: id,
     output,
@@ -331,13 +312,13 @@ describe("a call that another provider ran is shown as one of a function:", () =
   > = {
     "of an MCP server": [
       [{ type: "mcp_call", id: "mcp_1", ...mcp, output: RESULT }],
-      [call("fares__price", { to: "Bern" }, "mcp_call_1"), told("mcp_call_1", RESULT)],
+      [call("fares__price", { to: "Bern" }, "mcp_call_1"), result("mcp_call_1", RESULT)],
     ],
     "of an MCP server that failed": [
       [{ type: "mcp_call", id: "mcp_1", ...mcp, error: { type: "http_error", code: 502 } }],
       [
         call("fares__price", { to: "Bern" }, "mcp_call_1"),
-        told("mcp_call_1", '{"type":"http_error","code":502}'),
+        result("mcp_call_1", '{"type":"http_error","code":502}'),
       ],
     ],
     "that was approved and has run": [
@@ -346,42 +327,42 @@ describe("a call that another provider ran is shown as one of a function:", () =
         { ...answer, approve: true },
         { type: "mcp_call", ...mcp, approval_request_id: "mcpr_1", output: RESULT },
       ],
-      [call("fares__price", { to: "Bern" }, "mcp_call_3"), told("mcp_call_3", RESULT)],
+      [call("fares__price", { to: "Bern" }, "mcp_call_3"), result("mcp_call_3", RESULT)],
     ],
     "that was not approved": [
-      [request, { ...answer, approve: false, reason: "Too dear" }],
+      [request, { ...answer, approve: false, reason: "Too expensive" }],
       [
         call("fares__price", { to: "Bern" }, "mcpr_1"),
-        told("mcpr_1", "The user did not approve the call. Too dear"),
+        result("mcpr_1", "The user did not approve the call. Too expensive"),
       ],
     ],
-    "whose approval nobody gave yet": [[request], []],
+    "that waits for an approval": [[request], []],
     "of code": [
       [{ type: "code_interpreter_call", code: "fare()", container_id: "c", outputs: logs }],
       [
         call("code_interpreter", { code: "fare()" }, "code_interpreter_call_1"),
-        told("code_interpreter_call_1", JSON.stringify(logs)),
+        result("code_interpreter_call_1", JSON.stringify(logs)),
       ],
     ],
     "of a search in files": [
       [{ type: "file_search_call", queries: ["fares"], results }],
       [
         call("file_search", { queries: ["fares"] }, "file_search_call_1"),
-        told("file_search_call_1", JSON.stringify(results)),
+        result("file_search_call_1", JSON.stringify(results)),
       ],
     ],
     "of a program, and those that it made": [
       [
         program,
         { ...call("fare", {}, "c_1"), caller },
-        { ...told("c_1", "42"), caller },
+        { ...result("c_1", "42"), caller },
         { type: "program_output", id: "o", call_id: "p_1", result: RESULT, status: "completed" },
       ],
       [
         call("program", { code: "fare()" }, "p_1"),
         call("fare", {}, "c_1"),
-        told("c_1", "42"),
-        told("p_1", RESULT),
+        result("c_1", "42"),
+        result("p_1", RESULT),
       ],
     ],
   };
@@ -452,7 +433,7 @@ describe("a call that another provider ran is shown as one of a function:", () =
   });
 });
 
-test("an item of a kind that nobody knew is refused by its place", async () => {
+test("an item of an unknown kind is refused by its place", async () => {
   const error = await refusal({ model: "own-test", input: [ASKED, { type: "unheard_of" }] });
   expect(error.param).toBe("input[1].type");
 });

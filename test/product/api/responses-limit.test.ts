@@ -122,7 +122,7 @@ test.each([
   ["short-writer", "1", "context"],
   ["short-writer", "0.02", "context"],
   ["writer", "1", "model"],
-])("of a caller with a cap, %s with $%s, is named by what decided it: %s", async (...row) => {
+])("the limit of a capped call, %s with $%s, is named by what decided it: %s", async (...row) => {
   const [model, cap, by] = row;
   const account = await api.account({ contract: "enterprise", paid: "5" });
   for (const stream of [false, true]) {

@@ -7,6 +7,7 @@ import {
   PACKED_BYTES_MAX,
   SEALED_BYTES_MAX,
 } from "../../../src/services/chat/doors/responses/item-seals.ts";
+import { errorOf } from "../../support/api/api-world.ts";
 import { chatStream, chatWhole, eventsOf } from "../../support/api/messages-world.ts";
 import {
   OWN_CALL,
@@ -16,6 +17,8 @@ import {
   ownResponse,
   ownStream,
   ownWhole,
+  type ReplyJson,
+  replyIn,
   sharedResponses,
 } from "../../support/api/responses-world.ts";
 import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
@@ -30,24 +33,9 @@ beforeEach(() => {
   chat.reset();
 });
 
-interface ErrorBody {
-  readonly error: {
-    readonly type: string;
-    readonly code: string;
-    readonly message: string;
-    readonly param: string | null;
-  };
-}
-
-/** The refusal of a body with these fields, which asks no server and costs nothing. */
-async function refusal(more: object, status = 400): Promise<ErrorBody["error"]> {
-  const before = own.requests.length + chat.requests.length;
-  const response = await world.post(account, { model: "own-test", input: "Fare?", ...more });
-  expect(response.status).toBe(status);
-  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
-  expect(own.requests.length + chat.requests.length).toBe(before);
-  return ((await response.json()) as ErrorBody).error;
-}
+/** The refusal of a body with these fields. */
+const refusal = (more: object, status?: number) =>
+  world.refusal(account, { model: "own-test", input: "Fare?", ...more }, status);
 
 const KEPT = "refers to data that only the provider keeps, and is not supported";
 
@@ -176,22 +164,14 @@ describe("a body is refused with the field and the rule:", () => {
   });
 });
 
-interface Reply {
-  readonly output: readonly { readonly id: string; readonly type: string }[];
-  readonly svc: { readonly ignored?: readonly string[] };
-}
-
-async function replyTo(body: object, from: TestAccount = account): Promise<Reply> {
-  const response = await world.post(from, body);
-  expect(response.status).toBe(200);
-  return (await response.json()) as Reply;
-}
+const replyTo = async (body: object, from: TestAccount = account) =>
+  replyIn(await world.post(from, body));
 
 /** The items of a stream as they began: clients keep their ids. */
-async function streamedItems(body: object): Promise<Reply["output"]> {
+async function streamedItems(body: object): Promise<ReplyJson["output"]> {
   const response = await world.post(account, { ...body, stream: true });
   return eventsOf(await response.text()).flatMap(({ name, data }) =>
-    name === "response.output_item.added" ? [data.item as Reply["output"][number]] : [],
+    name === "response.output_item.added" ? [data.item as ReplyJson["output"][number]] : [],
   );
 }
 
@@ -209,7 +189,7 @@ function noise(length: number): string {
   return randomBytes(length).toString("base64").slice(0, length);
 }
 
-function references(items: Reply["output"]): object[] {
+function references(items: ReplyJson["output"]): object[] {
   return items.map(({ id }) => ({ type: "item_reference", id }));
 }
 
@@ -261,7 +241,7 @@ describe("a reference to an item brings it back", () => {
     expect(error.message).toContain("twice");
   });
 
-  test("by any key of the account, and to nobody of another one", async () => {
+  test("to any key of the account, and to no other account", async () => {
     chat.queue(chatWhole({ content: "42" }));
     const { output } = await replyTo({ model: "chat-test", input: "Fare?" });
     const sibling = await createTestKey(api.parts.stores.accounts, account.row);
@@ -277,7 +257,7 @@ describe("a reference to an item brings it back", () => {
     const body = { model: "chat-test", input: references(output) };
     const response = await world.post(other, body);
     expect(response.status).toBe(400);
-    expect(((await response.json()) as ErrorBody).error.message).toContain("store: false");
+    expect((await errorOf(response)).message).toContain("store: false");
   });
 
   test("but not where the caller says that nothing is stored, or of a very long item", async () => {
@@ -314,7 +294,7 @@ describe("a reference to an item brings it back", () => {
   test("but not of more than a body may have together", async () => {
     const content = "fare ".repeat((PACKED_BYTES_MAX - 1_024) / 5);
     chat.queue(...Array.from({ length: 65 }, () => chatWhole({ content })));
-    const items: Reply["output"][number][] = [];
+    const items: ReplyJson["output"][number][] = [];
     for (let count = 0; count < 65; count += 1) {
       items.push(...(await replyTo({ model: "chat-test", input: "Fare?" })).output);
     }

@@ -18,6 +18,8 @@ import {
   ownEvents,
   ownStream,
   ownWhole,
+  type ReplyJson,
+  replyIn,
   sharedResponses,
 } from "../../support/api/responses-world.ts";
 
@@ -86,16 +88,6 @@ function text(said: string) {
 const OBFUSCATED = { include_obfuscation: true };
 const NOTHING: Pick<Received, "path" | "headers" | "body"> = { path: "", headers: {}, body: {} };
 
-interface ReplyJson {
-  readonly output: readonly Record<string, unknown>[];
-  readonly svc: { readonly ignored?: readonly string[] };
-}
-
-async function reply(response: Response): Promise<ReplyJson> {
-  expect(response.status).toBe(200);
-  return (await response.json()) as ReplyJson;
-}
-
 /** The events of a stream, whose numbers must be without a gap. */
 async function streamed(response: Response): Promise<readonly ReadEvent[]> {
   expect(response.status).toBe(200);
@@ -119,7 +111,7 @@ describe("a server of the same form", () => {
   test("gets the body as it was sent, apart from the operator's fields", async () => {
     own.queue(ownWhole([OWN_MESSAGE]));
     const body = agentBody({ metadata: { run: "1" }, user: "canary", stream: false });
-    const { svc } = await reply(await world.post(account, body));
+    const { svc } = await replyIn(await world.post(account, body));
     const [{ path, headers, body: sent } = NOTHING] = own.requests.slice(-1);
     expect(path).toBe("/responses");
     expect(headers).toMatchObject({ authorization: `Bearer ${KEY_OF_SERVER}` });
@@ -159,7 +151,7 @@ describe("a server of the same form", () => {
     const refused = await world.post(poor, body);
     expect(refused.status).toBe(402);
     own.queue(ownWhole([OWN_MESSAGE]));
-    await reply(await world.post(account, body));
+    await replyIn(await world.post(account, body));
     expect(own.requests.at(-1)?.body).toMatchObject({ tools: [FARE, long], tool_choice });
   });
 
@@ -168,7 +160,7 @@ describe("a server of the same form", () => {
     own.queue(ownWhole(output));
     const response = await world.post(account, agentBody({ safety_identifier: "mine" }));
     expect(response.headers.get("x-svc-cost-usd")).toBe(String(COST));
-    expect(await reply(response)).toMatchObject({
+    expect(await replyIn(response)).toMatchObject({
       id: "resp_upstream",
       status: "completed",
       model: "own-test",
@@ -291,7 +283,7 @@ describe("a server of chat completions", () => {
     });
     expect(sent).toMatchObject({ model: "chat-test-there", max_tokens: 99, verbosity: "low" });
     expect(JSON.stringify(sent)).not.toMatch(/reasoning_effort|canary/);
-    const answer = await reply(response);
+    const answer = await replyIn(response);
     expect(answer).toMatchObject({
       id: expect.stringMatching(/^resp_/),
       status: "completed",
@@ -407,7 +399,7 @@ describe("a server of chat completions", () => {
       };
       chat.queue(chatWhole({ content: "4" }, finish));
       const body = { model: "chat-test", input: "Fare?", store: false };
-      expect(await reply(await world.post(account, body))).toMatchObject(ended);
+      expect(await replyIn(await world.post(account, body))).toMatchObject(ended);
       chat.queue(chatStream([{ content: "4" }], finish));
       const events = await streamed(await world.post(account, { ...body, stream: true }));
       expect(namesOf(events).at(-1)).toBe("incomplete");
@@ -420,19 +412,19 @@ describe("a server of chat completions", () => {
     const called = { id: "call_1", type: "function", function: { name: "fare", arguments: "{}" } };
     chat.queue(chatWhole({ content: null, tool_calls: [{ ...called, extra_content }] }));
     const body = { model: "chat-test", tools: [FARE], store: false };
-    const { output } = await reply(await world.post(account, { ...body, input: "Fare?" }));
+    const { output } = await replyIn(await world.post(account, { ...body, input: "Fare?" }));
     expect(output.map(({ type }) => type)).toEqual(["function_call", "reasoning"]);
     const result = { type: "function_call_output", call_id: "call_1", output: "42" };
     const input = [{ role: "user", content: "Fare?" }, ...output, result];
     chat.queue(chatWhole({ content: "42" }));
-    await reply(await world.post(account, { ...body, input }));
+    await replyIn(await world.post(account, { ...body, input }));
     expect(chat.requests.at(-1)?.body.messages).toMatchObject([
       { role: "user" },
       { role: "assistant", tool_calls: [{ id: "call_1", extra_content }] },
       { role: "tool", content: "42" },
     ]);
     own.queue(ownWhole([OWN_MESSAGE]));
-    await reply(await world.post(account, { ...body, model: "own-test", input }));
+    await replyIn(await world.post(account, { ...body, model: "own-test", input }));
     expect(own.requests.at(-1)?.text).not.toContain("reasoning");
   });
 
@@ -441,7 +433,7 @@ describe("a server of chat completions", () => {
     const format = { type: "json_schema", name: "fare", schema, strict: true };
     chat.queue(chatWhole({ content: '{"fare":42}' }));
     const body = { model: "chat-test", input: "Fare?", text: { format } };
-    expect(await reply(await world.post(account, body))).toMatchObject({ text: { format } });
+    expect(await replyIn(await world.post(account, body))).toMatchObject({ text: { format } });
     expect(chat.requests.at(-1)?.body).toMatchObject({
       response_format: { type: "json_schema", json_schema: { name: "fare", schema, strict: true } },
     });

@@ -18,9 +18,11 @@ import {
   readResponse,
   SEARCH_COST,
   saying,
+  searchBody,
   searching,
   searchLater,
   searchToolWorld,
+  WAYS,
 } from "../../support/api/search-tool-world.ts";
 import { REPLIES } from "../../support/fakes/search-replies.ts";
 import { closedGate } from "../../support/gate.ts";
@@ -31,21 +33,13 @@ const { api, server, finder, payer } = world;
 const [CHAT, OWN] = FORMS;
 const FARE = { type: "function", name: "fare", parameters: { type: "object", properties: {} } };
 const CAP = { "x-svc-max-cost-usd": "0.031" };
-const WAYS = FORMS.flatMap((form) => [false, true].map((stream) => ({ form, stream })));
-
-const bodyOf = (model: string, more: object = {}) => ({
-  model,
-  input: "What is the fare?",
-  tools: [{ type: "web_search" }],
-  ...more,
-});
 
 describe("a model's search", () => {
   test("is not made if the output limit leaves no answer", async () => {
     for (const { form, stream } of WAYS) {
       const account = await payer();
       server.queue(inForm(form, searching("fares")));
-      const body = bodyOf(form.model, { stream, max_output_tokens: 20 });
+      const body = searchBody(form.model, { stream, max_output_tokens: 20 });
       const { response } = await readResponse(await world.post(account, body));
       expect(response).toMatchObject({
         status: "incomplete",
@@ -68,7 +62,7 @@ describe("a model's search", () => {
         },
         inForm(form, saying("No idea.")),
       );
-      const body = bodyOf(form.model, { stream });
+      const body = searchBody(form.model, { stream });
       const { response } = await readResponse(await world.post(account, body));
       expect(response.svc.ignored).toEqual(["tools: web_search (Search is paused)"]);
       expect(finder.questions).toEqual([]);
@@ -84,7 +78,7 @@ describe("a model's search", () => {
       const account = await payer();
       server.queue(inForm(form, saying("Four.")));
       // A prompt of some 0.026, which three quarters of the cap would not pay.
-      const body = bodyOf(form.model, { stream, input: "fare ".repeat(5_000) });
+      const body = searchBody(form.model, { stream, input: "fare ".repeat(5_000) });
       const { response } = await readResponse(await world.post(account, body, { headers: CAP }));
       expect(response.status).toBe("completed");
       expect(response.svc.ignored).toBeUndefined();
@@ -102,7 +96,7 @@ describe("a model's search", () => {
       const first = searching("fares");
       const usage = { ...first.usage, output };
       server.queue(inForm(form, { ...first, usage }), inForm(form, saying("Four.")));
-      const body = bodyOf(form.model, { stream, max_output_tokens: 7_000 });
+      const body = searchBody(form.model, { stream, max_output_tokens: 7_000 });
       const { response } = await readResponse(await world.post(account, body, { headers: CAP }));
       expect(response.status).toBe("completed");
       expect(finder.questions.length > 0).toBe(isMade);
@@ -131,7 +125,10 @@ describe("a model's search", () => {
       mode: "required",
       tools: [{ type: "web_search" }, { type: "function", name: "fare" }],
     };
-    const body = bodyOf(OWN.model, { tools: [{ type: "web_search" }, FARE, other], tool_choice });
+    const body = searchBody(OWN.model, {
+      tools: [{ type: "web_search" }, FARE, other],
+      tool_choice,
+    });
     await readResponse(await world.post(account, body));
     expect(server.requests.at(-1)?.body.tool_choice).toEqual({
       type: "allowed_tools",
@@ -154,7 +151,9 @@ describe("a model's search", () => {
     for (const more of cases) {
       const account = await payer();
       server.queue(inForm(OWN, saying("No idea.")));
-      const { response } = await readResponse(await world.post(account, bodyOf(OWN.model, more)));
+      const { response } = await readResponse(
+        await world.post(account, searchBody(OWN.model, more)),
+      );
       expect(response.svc.ignored).toEqual([
         "tools: web_search (A function has the name web_search)",
       ]);
@@ -164,7 +163,7 @@ describe("a model's search", () => {
   test("that is forced while search is paused is refused for a time", async () => {
     const account = await payer();
     api.paused.add("search");
-    const body = bodyOf(CHAT.model, { tool_choice: { type: "web_search" } });
+    const body = searchBody(CHAT.model, { tool_choice: { type: "web_search" } });
     const refused = await world.post(account, body);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("60");
@@ -180,7 +179,7 @@ async function waitingRound() {
   searchLater(world, searched);
   const late = Array.from({ length: 5 }, () => later(others, CHAT, saying("Late.")));
   server.queue(inForm(CHAT, searching("fares")), ...late);
-  const asking = world.post(account, bodyOf(CHAT.model, { stream: true }));
+  const asking = world.post(account, searchBody(CHAT.model, { stream: true }));
   await until(() => searched.arrivals === 1, "the search was asked for");
   const plain = { model: CHAT.model, input: "Hello", stream: true };
   const streams = Array.from({ length: 5 }, () => world.post(account, plain));
@@ -206,7 +205,7 @@ describe("a round after a search", () => {
         return Response.json(REPLIES.searxng);
       };
       server.queue(inForm(form, searching("fares")));
-      const body = bodyOf(form.model, { stream });
+      const body = searchBody(form.model, { stream });
       const { response } = await readResponse(await world.post(account, body));
       expect(response).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });
       api.paused.clear();
@@ -236,7 +235,7 @@ describe("a round after a search", () => {
       return { ...whole, body: whole.body.slice(0, 2), end: "cut" as const };
     };
     server.queue(inForm(CHAT, searching("fares")), broken);
-    const body = bodyOf(CHAT.model, { stream: true });
+    const body = searchBody(CHAT.model, { stream: true });
     const { response } = await readResponse(await world.post(account, body));
     expect(response.status).toBe("failed");
     await until(() => api.openCalls === 0, "every call was settled");
@@ -256,7 +255,7 @@ describe("a round after a search", () => {
       server.requests.length = 0;
       const calls = Array.from({ length: 3 }, (_, at) => inForm(form, searching(`a${at}`)));
       server.queue(...calls);
-      const body = bodyOf(form.model, { stream, max_tool_calls: 1 });
+      const body = searchBody(form.model, { stream, max_tool_calls: 1 });
       await readResponse(await world.post(account, body));
       expect(server.requests).toHaveLength(3);
     }

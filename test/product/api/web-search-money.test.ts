@@ -11,33 +11,20 @@ import {
   readResponse,
   SEARCH_COST,
   saying,
+  searchBody,
   searching,
   searchToolWorld,
+  WAYS,
 } from "../../support/api/search-tool-world.ts";
 import { REPLIES } from "../../support/fakes/search-replies.ts";
 import { closedGate } from "../../support/gate.ts";
-import { createTestKey, type TestAccount } from "../../support/stores/accounts.ts";
+import { createTestKey } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
-const { api, server, finder, payer } = world;
-const WAYS = FORMS.flatMap((form) => [false, true].map((stream) => ({ form, stream })));
-
-const bodyOf = (model: string, more: object = {}) => ({
-  model,
-  input: "What is the fare?",
-  tools: [{ type: "web_search" }],
-  ...more,
-});
+const { api, server, finder, payer, paidOf } = world;
 
 /** The words that were searched for; a search may ask its server for several pages. */
 const asked = () => [...new Set(finder.questions.map(({ parameters }) => parameters.q))];
-
-async function paidOf(account: TestAccount, keyId = account.keyId) {
-  await until(() => api.openCalls === 0, "every call was settled");
-  const { paid, heldPaid } = await account.actor.view(keyId);
-  expect(heldPaid).toBe(usd("0"));
-  return paid;
-}
 
 test("a search is not made once the key was revoked, although its hold is there", async () => {
   for (const { form, stream } of WAYS) {
@@ -51,7 +38,7 @@ test("a search is not made once the key was revoked, although its hold is there"
     };
     server.queue(inForm(form, searching("fares", "taxes")));
     const { response } = await readResponse(
-      await world.post(account, bodyOf(form.model, { stream })),
+      await world.post(account, searchBody(form.model, { stream })),
     );
     expect(response).toMatchObject({ status: "failed", error: { code: "invalid_api_key" } });
     expect(asked()).toEqual(["fares"]);
@@ -69,7 +56,7 @@ test("the cost of a search is stored before the next one, in case the process di
     return Response.json(REPLIES.searxng);
   };
   server.queue(inForm(CHAT, searching("fares", "taxes")), inForm(CHAT, saying("Four.")));
-  const asking = world.post(account, bodyOf(CHAT.model));
+  const asking = world.post(account, searchBody(CHAT.model));
   await until(() => second.arrivals > 0, "the second search was asked for");
   // No lease was renewed.
   await until(async () => {
@@ -87,7 +74,7 @@ describe("the last round", () => {
       // Beside all of the hold, 0.0075, nothing would be left for 12,000 tokens, 0.024.
       const account = await payer({ paid: "0.03" });
       server.queue(inForm(form, searching("a", "b", "c")), inForm(form, saying("Four.")));
-      const body = bodyOf(form.model, { stream, max_output_tokens: 12_000 });
+      const body = searchBody(form.model, { stream, max_output_tokens: 12_000 });
       const { response } = await readResponse(await world.post(account, body));
       expect(response).toMatchObject({ status: "completed", error: null });
       expect(response.svc.calls?.map(({ service }) => service)).toEqual([
@@ -105,7 +92,7 @@ describe("the last round", () => {
     const account = await payer();
     const headers = { "x-svc-max-cost-usd": "0.032" };
     server.queue(inForm(CHAT, searching("a", "b", "c")), inForm(CHAT, saying("Four.")));
-    const body = bodyOf(CHAT.model, { max_output_tokens: 14_000 });
+    const body = searchBody(CHAT.model, { max_output_tokens: 14_000 });
     await readResponse(await world.post(account, body, { headers }));
     // The cap leaves 0.032 less a round, and 0.003 for the searches.
     expect(server.requests.at(-1)?.body.max_tokens).toBeGreaterThan(13_900);
@@ -125,7 +112,7 @@ describe("the last round", () => {
         ...Array.from({ length: 3 }, () => inForm(form, nonsense)),
         inForm(form, searching("taxes")),
       );
-      const body = bodyOf(form.model, { stream });
+      const body = searchBody(form.model, { stream });
       await readResponse(await world.post(account, body));
       expect(asked()).toEqual(["fares"]);
       const paid = await paidOf(account);

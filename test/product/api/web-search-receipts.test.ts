@@ -1,7 +1,7 @@
 // Tests the receipts in a response whose model searches: each of its calls has its own, whole and
 // streamed, and their sum is the cost of the response.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { RECEIPT_KEY } from "../../support/api/api-world.ts";
 import { flushing } from "../../support/api/flushing.ts";
@@ -10,12 +10,14 @@ import {
   inForm,
   readResponse,
   saying,
+  searchBody,
   searching,
   searchToolWorld,
+  WAYS,
 } from "../../support/api/search-tool-world.ts";
 
 const world = await searchToolWorld();
-const { api, server } = world;
+const { api, server, payer } = world;
 
 interface PaidCall {
   readonly request_id: string;
@@ -24,46 +26,36 @@ interface PaidCall {
   readonly receipt?: string | null;
 }
 
-beforeEach(() => server.reset());
-
 describe("a response of several calls", () => {
-  for (const form of FORMS) {
-    for (const stream of [false, true]) {
-      const name = `${form.model}, ${stream ? "streamed" : "whole"}`;
-      test(`has the receipt of each (${name})`, async () => {
-        const account = await api.account({ contract: "enterprise", paid: "5" });
-        server.queue(inForm(form, searching("fares")), inForm(form, saying("Found.")));
-        const body = {
-          model: form.model,
-          stream,
-          input: "What is the fare?",
-          tools: [{ type: "web_search" }],
-        };
-        const headers = { "x-svc-receipt": "inline" };
-        const { response } = await flushing(api.parts.stores, async () =>
-          readResponse(await world.post(account, body, { headers })),
-        );
-        const svc = response.svc as { cost_usd: number; calls: readonly PaidCall[] };
-        expect(svc).not.toHaveProperty("receipt");
-        expect(svc.calls.map(({ service }) => service)).toEqual(["models", "models", "search"]);
-        let sum = 0n;
-        for (const call of svc.calls) {
-          const claims = await verifyReceipt(call.receipt ?? "", [RECEIPT_KEY.publicJwk]);
-          expect([claims.jti, claims.sub]).toEqual([call.request_id, account.id]);
-          expect(Number(claims.receipt.cost_usd)).toBe(call.cost_usd);
-          sum += BigInt(Math.round(call.cost_usd * 1e9));
-        }
-        expect(Number(sum) / 1e9).toBe(svc.cost_usd);
-      });
-    }
+  for (const { form, stream, model } of WAYS) {
+    const name = `${model}, ${stream ? "streamed" : "whole"}`;
+    test(`has the receipt of each (${name})`, async () => {
+      const account = await payer();
+      server.queue(inForm(form, searching("fares")), inForm(form, saying("Found.")));
+      const body = searchBody(model, { stream });
+      const headers = { "x-svc-receipt": "inline" };
+      const { response } = await flushing(api.parts.stores, async () =>
+        readResponse(await world.post(account, body, { headers })),
+      );
+      const svc = response.svc as { cost_usd: number; calls: readonly PaidCall[] };
+      expect(svc).not.toHaveProperty("receipt");
+      expect(svc.calls.map(({ service }) => service)).toEqual(["models", "models", "search"]);
+      let sum = 0n;
+      for (const call of svc.calls) {
+        const claims = await verifyReceipt(call.receipt ?? "", [RECEIPT_KEY.publicJwk]);
+        expect([claims.jti, claims.sub]).toEqual([call.request_id, account.id]);
+        expect(Number(claims.receipt.cost_usd)).toBe(call.cost_usd);
+        sum += BigInt(Math.round(call.cost_usd * 1e9));
+      }
+      expect(Number(sum) / 1e9).toBe(svc.cost_usd);
+    });
   }
 
   test("that nobody asked receipts for has none", async () => {
-    const account = await api.account({ contract: "enterprise", paid: "5" });
+    const account = await payer();
     const [form] = FORMS;
     server.queue(inForm(form, searching("fares")), inForm(form, saying("Found.")));
-    const body = { model: form.model, input: "Fare?", tools: [{ type: "web_search" }] };
-    const { response } = await readResponse(await world.post(account, body));
+    const { response } = await readResponse(await world.post(account, searchBody(form.model)));
     const { calls } = response.svc as { calls: readonly PaidCall[] };
     expect(calls.some((call) => "receipt" in call)).toBe(false);
   });

@@ -14,30 +14,20 @@ import {
   readResponse,
   SEARCH_COST,
   saying,
+  searchBody,
   searching,
   searchLater,
   searchToolWorld,
 } from "../../support/api/search-tool-world.ts";
 import type { QueuedReply } from "../../support/fakes/wire/wire-server.ts";
 import { closedGate } from "../../support/gate.ts";
-import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await searchToolWorld();
-const { api, server, finder, payer } = world;
+const { api, server, finder, payer, paidOf } = world;
 const [CHAT] = FORMS;
 const headers = { "idempotency-key": "search-1" };
 
-const bodyOf = (more: object = {}) => ({
-  model: CHAT.model,
-  input: "What is the fare?",
-  tools: [{ type: "web_search" }],
-  ...more,
-});
-
-async function paidOf(account: TestAccount) {
-  await until(() => api.openCalls === 0, "every call was settled");
-  return (await account.actor.view(account.keyId)).paid;
-}
+const bodyOf = (more: object = {}) => searchBody(CHAT.model, more);
 
 describe("a repeat", () => {
   for (const stream of [false, true]) {

@@ -13,9 +13,11 @@ import {
   readResponse,
   SEARCH_COST,
   saying,
+  searchBody,
   searching,
   searchLater,
   searchToolWorld,
+  WAYS,
 } from "../../support/api/search-tool-world.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
 import type { QueuedReply } from "../../support/fakes/wire/wire-server.ts";
@@ -44,23 +46,10 @@ const [CHAT] = FORMS;
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 15 * MINUTE_MS;
 const KEEP_ALIVE_MS = 15_000;
-const WAYS = FORMS.flatMap((form) =>
-  [false, true].map((stream) => ({ form, stream, model: form.model })),
-);
-
-const bodyOf = (model: string, more: object = {}) => ({
-  model,
-  input: "What is the fare?",
-  tools: [{ type: "web_search" }],
-  ...more,
-});
 
 /** The amount that the account was charged, with every call settled. */
 async function spentBy(account: TestAccount): Promise<number> {
-  await until(() => api.openCalls === 0, "every call was settled");
-  const { paid, heldPaid } = await account.actor.view(account.keyId);
-  expect(heldPaid).toBe(usd("0"));
-  return Number(nano(usd("5") - paid)) / 1e9;
+  return Number(nano(usd("5") - (await world.paidOf(account)))) / 1e9;
 }
 
 /** Reads a stream as it comes. */
@@ -85,7 +74,7 @@ describe("a response ends 15 minutes after its begin", () => {
     const gate = closedGate();
     searchLater(world, gate);
     server.queue(inForm(form, searching("fares")), inForm(form, saying("Never asked for.")));
-    const asking = world.post(account, bodyOf(model, { stream }));
+    const asking = world.post(account, searchBody(model, { stream }));
     await until(() => gate.arrivals === 1, "the search was asked for");
     clock.advance(LIMIT_MS);
     gate.open();
@@ -106,7 +95,7 @@ describe("a response ends 15 minutes after its begin", () => {
       return { ...whole, body: whole.body.slice(0, 2), end: "hang" };
     };
     server.queue(inForm(CHAT, searching("fares")), hanging);
-    const answer = world.post(account, bodyOf(CHAT.model, { stream: true }));
+    const answer = world.post(account, searchBody(CHAT.model, { stream: true }));
     await until(() => gate.arrivals === 1, "the search was asked for");
     clock.advance(LIMIT_MS - MINUTE_MS);
     gate.open();
@@ -125,7 +114,7 @@ test("a stream has a sign of life every 15 seconds while it searches and asks ag
   const [searched, answered] = [closedGate(), closedGate()];
   searchLater(world, searched);
   server.queue(inForm(CHAT, searching("fares")), later(answered, CHAT, saying("Four.")));
-  const stream = reading(await world.post(account, bodyOf(CHAT.model, { stream: true })));
+  const stream = reading(await world.post(account, searchBody(CHAT.model, { stream: true })));
   let signs = 1;
   for (const gate of [searched, answered]) {
     await until(() => gate.arrivals === 1, "the response waits");
@@ -166,7 +155,7 @@ describe("a full window", () => {
     const { form, stream, model } = way;
     const account = await payer({ requestsPerMinute: 1 });
     server.queue(searchingIn(form), inForm(form, saying("Four.")));
-    const asking = world.post(account, bodyOf(model, { stream }));
+    const asking = world.post(account, searchBody(model, { stream }));
     // First the search finds no place, then the round after it.
     await passMinute(account);
     await until(() => finder.questions.length > 0, "the search was made");
@@ -182,7 +171,7 @@ describe("a full window", () => {
       server.requests.length = 0;
       const account = await payer({ requestsPerMinute: 1 });
       server.queue(searchingIn(CHAT), inForm(CHAT, saying("Four.")));
-      const asking = world.post(account, bodyOf("long-test", { stream }));
+      const asking = world.post(account, searchBody("long-test", { stream }));
       await passMinute(account);
       await waits();
       const adjustment = { kind: "adjustment", reason: "spent", reference: null } as const;
@@ -202,7 +191,7 @@ describe("a full window", () => {
   test("is not waited for once search is paused", async () => {
     const account = await payer({ requestsPerMinute: 1 });
     server.queue(searchingIn(CHAT), inForm(CHAT, saying("No idea.")));
-    const asking = world.post(account, bodyOf(CHAT.model));
+    const asking = world.post(account, searchBody(CHAT.model));
     await waits();
     api.paused.add("search");
     await passMinute(account);
@@ -217,7 +206,7 @@ describe("a full window", () => {
     server.queue(searchingIn(CHAT), inForm(CHAT, saying("Never asked for.")));
     const leaving = new AbortController();
     const asking = world
-      .post(account, bodyOf(CHAT.model), { signal: leaving.signal })
+      .post(account, searchBody(CHAT.model), { signal: leaving.signal })
       .catch(() => null);
     await waits();
     leaving.abort();
@@ -235,7 +224,7 @@ test("a caller with a key who left is waited for once, in whichever round", asyn
   const leaving = new AbortController();
   const headers = { "idempotency-key": "left-1" };
   const asking = world
-    .post(account, bodyOf(CHAT.model), { headers, signal: leaving.signal })
+    .post(account, searchBody(CHAT.model), { headers, signal: leaving.signal })
     .catch(() => null);
   await until(() => never.arrivals === 1, "the second round was asked for");
   // From then on the round listens to the signal of the response.

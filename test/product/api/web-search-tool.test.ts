@@ -14,9 +14,11 @@ import {
   SEARCH_COST,
   SEARCH_HOLD,
   saying,
+  searchBody,
   searching,
   searchLater,
   searchToolWorld,
+  WAYS,
 } from "../../support/api/search-tool-world.ts";
 import type { QueuedReply } from "../../support/fakes/wire/wire-server.ts";
 import { closedGate } from "../../support/gate.ts";
@@ -41,28 +43,24 @@ interface Asked {
 }
 
 function bodyOf({ model, stream }: Asked, more: object = {}) {
-  return { model, stream, input: "What is the fare?", tools: [{ type: "web_search" }], ...more };
+  return searchBody(model, { stream, ...more });
 }
 
 /** The cost of all calls of a response, each of which is in the journal with its cost. */
 async function paidOf(account: TestAccount, keyId = account.keyId) {
-  await until(() => api.openCalls === 0, "every call was settled");
-  const { paid, heldPaid } = await account.actor.view(keyId);
-  expect(heldPaid).toBe(usd("0"));
+  const paid = await world.paidOf(account, keyId);
   const entries = await api.journal(account);
   return { paid, rows: entries.map(({ metadata, end }) => [metadata?.service, end?.requests]) };
 }
 
-const WAYS = FORMS.flatMap((form) =>
-  [false, true].map((stream) => ({
-    form,
-    asked: { model: form.model, stream },
-    name: `${form.model}, ${stream ? "streamed" : "whole"}`,
-  })),
-);
+const ASKED_WAYS = WAYS.map(({ form, model, stream }) => ({
+  form,
+  asked: { model, stream },
+  name: `${model}, ${stream ? "streamed" : "whole"}`,
+}));
 
 describe("a model that searches", () => {
-  for (const { form, asked, name } of WAYS) {
+  for (const { form, asked, name } of ASKED_WAYS) {
     test(`gets the pages, and the caller pays each round and each result (${name})`, async () => {
       const account = await payer();
       server.queue(inForm(form, searching("fares")), inForm(form, saying("See ", CITED.slice(4))));
@@ -181,7 +179,7 @@ describe("a model does without search, and the reply says why,", () => {
   for (const { name, terms = {}, headers = {}, why, code } of cases) {
     test(name, async () => {
       const account = await payer(terms);
-      for (const { form, asked } of WAYS) {
+      for (const { form, asked } of ASKED_WAYS) {
         server.queue(inForm(form, saying("No idea.")));
         const body = bodyOf(asked);
         const answer = await api.postTo("/v1/responses", account, body, { headers });
@@ -251,7 +249,7 @@ describe("a request sets the bounds of its searches:", () => {
 
   test("max_tool_calls counts all searches of a response; then the tool is gone", async () => {
     const account = await payer();
-    for (const { form, asked } of WAYS) {
+    for (const { form, asked } of ASKED_WAYS) {
       finder.questions.length = 0;
       const many = searching("a", "b", "c");
       server.queue(inForm(form, many), inForm(form, searching("d")), inForm(form, saying("x")));
@@ -277,7 +275,7 @@ describe("a request sets the bounds of its searches:", () => {
 
   test("a forced search is made once, and not forced again", async () => {
     const account = await payer();
-    for (const { form, asked } of WAYS) {
+    for (const { form, asked } of ASKED_WAYS) {
       server.requests.length = 0;
       server.queue(inForm(form, searching("fares")), inForm(form, saying("Four.")));
       const body = bodyOf(asked, { tool_choice: { type: "web_search" } });
@@ -304,7 +302,7 @@ describe("a request sets the bounds of its searches:", () => {
 });
 
 describe("a turn that ends with a function of the caller", () => {
-  for (const { form, asked, name } of WAYS) {
+  for (const { form, asked, name } of ASKED_WAYS) {
     test(`has the search, whose pages the model reads in the next turn (${name})`, async () => {
       const account = await payer();
       server.queue(inForm(form, calling(searching("fares"), "fare")));
@@ -339,7 +337,7 @@ describe("a turn that ends with a function of the caller", () => {
 });
 
 describe("a failed call is not charged:", () => {
-  for (const { form, asked, name } of WAYS) {
+  for (const { form, asked, name } of ASKED_WAYS) {
     test(`a search that no server answers, of which the model is told (${name})`, async () => {
       const account = await payer();
       finder.mood = "500";

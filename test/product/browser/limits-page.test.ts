@@ -5,9 +5,9 @@ import { describe, expect, test } from "bun:test";
 import { createKey } from "../../../src/accounts/administration.ts";
 import { adjustBalance } from "../../../src/accounts/payments.ts";
 import { usd } from "../../../src/core/money/money.ts";
-import { csvRows } from "../../../src/core/text/csv-rows.ts";
 import { postChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { focusRows } from "../../support/focus-rows.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
 
 const { canRun, running, ...stage } = await sharedStage();
@@ -94,10 +94,9 @@ describe.skipIf(!canRun)("the budgets of an account", () => {
     const month = new Date().toISOString().slice(0, 7);
     const link = ada.page.getByRole("link", { name: `FOCUS 1.3 of ${month}` });
     const [file] = await Promise.all([ada.page.waitForEvent("download"), link.click()]);
-    const [head, ...rows] = csvRows(await Bun.file(await file.path()).text(), "focus.csv");
-    const place = (heading: string) => head?.cells.indexOf(heading) ?? -1;
-    const usage = rows.filter(({ cells }) => cells[place("ChargeCategory")] === "Usage");
-    const billed = usage.map(({ cells }) => BigInt(usd(cells[place("BilledCost")] ?? "")));
+    const rows = focusRows(await Bun.file(await file.path()).text());
+    const usage = rows.filter(({ ChargeCategory }) => ChargeCategory === "Usage");
+    const billed = usage.map(({ BilledCost = "" }) => BigInt(usd(BilledCost)));
     const sum = billed.reduce((total, one) => total + one, 0n);
     const { sql } = running.product.operator.database;
     const [charged] = await sql`

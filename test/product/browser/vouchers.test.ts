@@ -103,7 +103,7 @@ describe.skipIf(!canRun)("a voucher", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("of a link is forgotten by whoever signs out", async () => {
+  test("of a link is forgotten when its person signs out", async () => {
     const email = "left@example.com";
     const { visitor: lea } = await stage.person(email);
     await using _ = lea;

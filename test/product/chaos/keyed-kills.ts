@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { toUuid } from "../../../src/core/ids.ts";
+import { DOORS } from "../../support/api/doors.ts";
 import { CRASH_POINTS } from "../../support/product/crash-points.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
 import {
@@ -20,19 +21,17 @@ const PRELOAD = join(import.meta.dir, "../../support/product/crash-preload.ts");
 /** Calls with one key at the same time, over two processes. */
 const RACERS = 100;
 
-const MESSAGES = [{ role: "user", content: "Hello" }];
 const VECTORS = [
   { id: "vectors", serves: "embedding", input: "5000", output: "0" },
   { id: "ranks", serves: "rerank", input: "5000", output: "0" },
 ] as const;
 
+const { chat } = DOORS;
+const HELLO = { prompt: "Hello", maxTokens: 50 };
 /** A request of each kind of reply: whole, streamed, and of the doors that have no text. */
 const ASKED = {
-  whole: ["/v1/chat/completions", { model: "ok", messages: MESSAGES, max_tokens: 50 }],
-  streamed: [
-    "/v1/chat/completions",
-    { model: "stream", stream: true, messages: MESSAGES, max_tokens: 50 },
-  ],
+  whole: [chat.path, chat.body({ ...HELLO, model: "ok", stream: false })],
+  streamed: [chat.path, chat.body({ ...HELLO, model: "stream", stream: true })],
   embeddings: ["/v1/embeddings", { model: "vectors", input: ["Hello", "there"] }],
   ranks: ["/v1/rerank", { model: "ranks", query: "Hello", documents: ["Hello", "there"] }],
 } as const satisfies Record<string, readonly [path: string, body: object]>;

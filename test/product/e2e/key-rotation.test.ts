@@ -1,5 +1,5 @@
-// Tests replacing KEY_PEPPER on a running product: no customer's key is lost on the way, no id of
-// an item as long as the old secret counts, and no wrong step starts a process.
+// Tests replacing KEY_PEPPER on a running product: no customer's key is lost on the way, the id of
+// an item is valid as long as the secret that sealed it, and no wrong step starts a process.
 
 import { expect, test } from "bun:test";
 import { keyDigest } from "../../../src/core/access/keys.ts";
@@ -105,7 +105,7 @@ test("a pepper is replaced while every key keeps working", async () => {
   expect(await statusOf(used.key)).toBe(200);
   expect(await statusOf(unused.key)).toBe(200);
   expect(await statusOf(key)).toBe(200);
-  // The ids that the new secret sealed outlive the old one, and its own end with it.
+  // The ids that the new secret sealed outlive the old secret, whose own ids end with it.
   expect((await respond(used.key, referTo(later.ids))).refusal).toBeNull();
   const { refusal } = await respond(used.key, referTo(ids));
   expect(refusal).toStartWith("input[0].id is not the id of an item that carries its content");

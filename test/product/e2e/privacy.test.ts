@@ -328,7 +328,7 @@ async function speakByTools(): Promise<void> {
   expect(refused.length).toBeGreaterThan(20);
 }
 
-/** The arguments that can have any words. */
+/** The arguments that take any text. */
 const SERVED_ARGUMENTS = [
   "search query",
   "search_batch searches",

@@ -2,7 +2,8 @@
 // passes.
 
 import { describe, expect, test } from "bun:test";
-import { mcpMessage, toolCall } from "../../support/api/mcp-messages.ts";
+import { usd } from "../../../src/core/money/money.ts";
+import { toolCall } from "../../support/api/mcp-messages.ts";
 import { checkAnswer } from "./check-answer.ts";
 
 const ID = "req_0351Ki6Po6Ze8c7RSniYDy";
@@ -19,13 +20,7 @@ interface Answered {
 
 /** Checks an answer to the call of a tool with the id 7. */
 function check({ status = 200, reply, isStream = false }: Answered) {
-  const { params } = toolCall("2025-11-25", "search", { query: "a" }).body as { params: object };
-  const { body } = mcpMessage({
-    version: "2025-11-25",
-    method: "tools/call",
-    id: 7,
-    params: { ...params },
-  });
+  const { body } = toolCall("2025-11-25", "search", { query: "a" });
   const text = typeof reply === "string" ? reply : JSON.stringify(reply);
   const type = isStream ? "text/event-stream" : "application/json";
   return checkAnswer(
@@ -36,7 +31,7 @@ function check({ status = 200, reply, isStream = false }: Answered) {
       target: "/mcp",
       isHttp: true,
       headers: [],
-      body: Buffer.from(JSON.stringify(body)),
+      body: Buffer.from(JSON.stringify({ ...(body as object), id: 7 })),
       framing: { kind: "length" },
       hangUpMs: null,
     },
@@ -66,8 +61,8 @@ const refused = (code: string, paid: object = free, text = `${code}: Odd`) =>
 describe("a right answer of /mcp passes", () => {
   test("a tool's result, whole and as an event, with the request and cost of its call", () => {
     for (const isStream of [false, true]) {
-      const told = check({ reply: done(), isStream });
-      expect(told).toEqual({ status: 200, requestId: INNER, cost: 500_000n as never });
+      const outcome = check({ reply: done(), isStream });
+      expect(outcome).toEqual({ status: 200, requestId: INNER, cost: usd("0.0005") });
     }
     expect(check({ reply: done({ status: "queued" }) })).toMatchObject({ status: 202, cost: null });
   });

@@ -10,7 +10,7 @@ import type { RawAnswer } from "./raw-client.ts";
 
 const FREE = usd("0");
 const INTERNAL_ERROR = -32603;
-/** No client can wait for announcements, of which there are none. */
+/** The answer to a client that subscribes: the server announces nothing. */
 const NO_SUBSCRIPTIONS = "Subscription limit reached";
 /** Names of our files, and of errors that only our own code throws. */
 const LEAK = /node_modules|\.m?[jt]s:\d+|TypeError|ReferenceError|ECONN/;
@@ -42,8 +42,9 @@ export function checkMcp(
     }
     return { status: status < 400 ? 400 : status, requestId, cost: FREE };
   }
-  if (result === undefined || status !== 200)
+  if (result === undefined || status !== 200) {
     throw new Error("A reply has neither result nor error");
+  }
   if (result.content === undefined) return { status, requestId, cost: FREE };
   return outcomeOf(result);
 }
@@ -68,8 +69,9 @@ function outcomeOf({ isError, content, structuredContent, _meta }: ToolResult): 
   }
   const code = error?.code ?? "";
   if (!isErrorCode(code)) throw new Error(`'${code}' is no code`);
-  if (content[0]?.text !== `${code}: ${error?.message}`)
+  if (content[0]?.text !== `${code}: ${error?.message}`) {
     throw new Error(`${code} has another text`);
+  }
   if (ERRORS[code].status >= 500) throw new Error("Nothing explains a failure");
   if (cost !== FREE) throw new Error(`A refused tool says that it cost ${cost} nano-USD`);
   return { status: ERRORS[code].status, requestId, cost };

@@ -2,7 +2,7 @@
 // tool, with headers that fit them or not.
 
 import { type TSchema, Type } from "../../../src/http/schema.ts";
-import { type Arguments, MCP_TOOLS } from "../../../src/mcp/mcp-tools.ts";
+import { MCP_TOOLS, type McpTool } from "../../../src/mcp/mcp-tools.ts";
 import { exampleArguments } from "../../support/api/mcp-arguments.ts";
 import { MCP_VERSIONS, mcpMessage } from "../../support/api/mcp-messages.ts";
 import type { Random } from "../../support/random.ts";
@@ -40,7 +40,7 @@ const HEADERS = [
   ["mcp-name", ""],
   ["mcp-name", "search"],
   ["mcp-name", "=?base64?%%%?="],
-  ["mcp-session-id", "a session that nobody has"],
+  ["mcp-session-id", "an unknown session"],
   ["last-event-id", "7"],
   ["idempotency-key", "fuzzed"],
   ["origin", "https://evil.example"],
@@ -74,13 +74,13 @@ function callOf(options: ValueOptions): Record<string, unknown> {
   const { random } = options;
   const tool = random.pick(MCP_TOOLS);
   const examples = exampleArguments(tool);
-  const made = (): Arguments => objectFor(schemaOf(tool), options);
-  const args = random.next() < 0.6 && examples.length > 0 ? random.pick(examples) : made();
+  const isExample = random.next() < 0.6 && examples.length > 0;
+  const args = isExample ? random.pick(examples) : objectFor(schemaOf(tool), options);
   const name = random.next() < 0.97 ? tool.name : random.pick(["", "chat", "__proto__"]);
   return { name, ...(random.next() < 0.97 && { arguments: args }) };
 }
 
-function schemaOf({ properties, required }: (typeof MCP_TOOLS)[number]): TSchema {
+function schemaOf({ properties, required }: McpTool): TSchema {
   return { ...Type.Object({ ...properties }), required: [...required] };
 }
 

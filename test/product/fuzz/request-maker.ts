@@ -7,10 +7,10 @@ import type { TSchema } from "../../../src/http/schema.ts";
 import { AGENTS, APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
 import { Random } from "../../support/random.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
-import { type McpDraft, mcpDraft } from "./mcp-maker.ts";
+import { mcpDraft } from "./mcp-maker.ts";
 import { mutateValue } from "./mutations.ts";
 import { type Draft, mutateDraft, requestOf } from "./request-mutations.ts";
-import { type KnownValues, objectFor, valueFor } from "./schema-values.ts";
+import { type KnownValues, objectFor, type ValueOptions, valueFor } from "./schema-values.ts";
 
 const OWN: readonly DocumentedEndpoint[] = [...GATEWAY, ...APPLICATION];
 /** One endpoint with as many tools as the others have paths. */
@@ -59,7 +59,8 @@ export class RequestMaker {
 
   #validDraft(endpoint: DocumentedEndpoint, random: Random): Draft {
     const example = endpoint.examples.length === 0 ? null : random.pick(endpoint.examples);
-    const message = OF_AGENTS.includes(endpoint) ? this.#message(random) : null;
+    const isOfAgents = OF_AGENTS.includes(endpoint);
+    const message = isOfAgents ? mcpDraft(this.#valueOptions(random)) : null;
     return {
       method: endpoint.method,
       path: this.#pathOf(endpoint, example, random),
@@ -79,9 +80,9 @@ export class RequestMaker {
     };
   }
 
-  #message(random: Random): McpDraft {
-    const optionalShare = random.pick([0, 0.04, 0.25]);
-    return mcpDraft({ random, known: this.#known, optionalShare });
+  /** Some bodies have none of their optional fields, others many. */
+  #valueOptions(random: Random): ValueOptions {
+    return { random, known: this.#known, optionalShare: random.pick([0, 0.04, 0.25]) };
   }
 
   #keyOf({ access, surface }: DocumentedEndpoint, random: Random): Draft["headers"] {
@@ -103,8 +104,7 @@ export class RequestMaker {
   }
 
   #bodyOf(schema: TSchema, example: Example | null, random: Random): unknown {
-    const optionalShare = random.pick([0, 0.04, 0.25]);
-    const options = { random, known: this.#known, optionalShare };
+    const options = this.#valueOptions(random);
     if (example?.body === undefined || random.next() < 0.35) return valueFor(schema, "", options);
     if (schema.type !== "object" || typeof example.body !== "object") return example.body;
     const body = { ...objectFor({ ...schema, required: [] }, options), ...example.body };
@@ -147,7 +147,7 @@ export class RequestMaker {
   }
 }
 
-/** The endpoints among which a number from 0 to 1 picks. */
+/** The endpoints of this share of all requests, from 0 to 1. */
 function listOf(share: number): readonly DocumentedEndpoint[] {
   if (share < 0.86) return OWN;
   return share < 0.94 ? OF_AGENTS : WHOLE;

@@ -28,9 +28,11 @@ export class Disagreement extends Error {
  * Compares a decision with the verdict of the model.
  * @throws Disagreement
  */
-export function compare(decision: Decision, wanted: string): void {
-  const told = verdictIn(decision);
-  if (told !== wanted) throw new Disagreement(`The model says ${wanted}, Farebox ${told}`);
+export function compare(decision: Decision, expected: string): void {
+  const verdict = verdictIn(decision);
+  if (verdict !== expected) {
+    throw new Disagreement(`The model says ${expected}, Farebox ${verdict}`);
+  }
 }
 
 /**
@@ -45,8 +47,10 @@ export async function admitQuoted(
   const { refusal, mayFit, spendable } = await actor.quote(asked);
   const decision = await actor.admit(asked);
   const quoted = refusal?.code ?? "admitted";
-  const told = verdictIn(decision);
-  if (told !== quoted) throw new Disagreement(`The quote says ${quoted}, the call got ${told}`);
+  const verdict = verdictIn(decision);
+  if (verdict !== quoted) {
+    throw new Disagreement(`The quote says ${quoted}, the call got ${verdict}`);
+  }
   const { bound } = asked.terms;
   if (bound > spendable ? refusal === null : mayFit) {
     throw new Disagreement(`The quote of ${bound} says ${quoted}, and ${spendable} to be left`);
@@ -68,15 +72,17 @@ export async function endAt({ hold, counted }: OpenCall, quarters: number): Prom
   else await hold.settle(counted.cents === 0 ? ZERO : ofCents(counted.cents), DONE);
 }
 
-/** A part of the run of a model: its commands, how many of them are in a list, and their seed. */
+/** Random lists of commands. */
 export interface Lists<Command> {
   readonly command: fc.Arbitrary<Command>;
+  /** The number of commands in a list. */
   readonly length: number;
+  /** The number of lists. */
   readonly runs: number;
   readonly seed: number;
 }
 
-/** Plays each list of commands of a seed. */
+/** Plays one list of commands after the other. */
 export async function playLists<Command>(
   { command, length, runs, seed }: Lists<Command>,
   play: (commands: readonly Command[]) => Promise<void>,

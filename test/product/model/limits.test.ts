@@ -9,16 +9,13 @@ import type { AccountActor } from "../../../actors/account-actor.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
 import { shared } from "../../support/shared.ts";
-import { verdictIn } from "../../support/stores/verdicts.ts";
-import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import { accountIn, ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 import { compare, type Mutant, playLists, testMutants } from "./compared.ts";
+import { ModelWindow } from "./model-window.ts";
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 60);
 const SEED_OF_FAULTS = 20_310_315;
 const COMMANDS = 60;
-const WINDOW_MS = 60_000;
-/** A request counts no more when the second in which it arrived is this many seconds ago. */
-const SECONDS = 61;
 const MINUTE = { name: "messages", kind: "minute", max: 7, code: "mail_rate_limit" } as const;
 const DAY = { name: "recipients", kind: "day", max: 40, code: "mail_daily_limit" } as const;
 const RATE = { code: "rate_limit_exceeded" } as const;
@@ -62,7 +59,6 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 interface Counted {
   readonly atMs: number;
   readonly day: number;
-  messages: number;
   recipients: number;
   tokens: number;
 }
@@ -70,42 +66,33 @@ interface Counted {
 /** Keeps every call, without sums, so that no sum can be wrong. */
 class Model {
   readonly calls: Counted[] = [];
+  readonly messages = new ModelWindow();
+  readonly tokens = new ModelWindow();
 
-  /**
-   * The verdicts on a call: that of requests which count for exactly 60 s, and that of requests
-   * which count until the end of their second is 60 s ago. Which of them the window has to give
-   * depends on the requests around them; the model of a wallet says it.
-   */
-  verdicts(nowMs: number, step: Omit<CallStep, "kind">): readonly [string, string] {
-    const second = Math.floor(nowMs / 1000);
-    return [
-      this.#verdict(nowMs, step, ({ atMs }) => atMs > nowMs - WINDOW_MS),
-      this.#verdict(nowMs, step, ({ atMs }) => Math.floor(atMs / 1000) > second - SECONDS),
-    ];
+  verdict(nowMs: number, { recipients, tokens }: Omit<CallStep, "kind">): string {
+    const day = Math.floor(nowMs / DAY_MS);
+    const ofDay = this.calls.filter((call) => call.day === day);
+    const sum = (of: "recipients" | "tokens") => ofDay.reduce((total, call) => total + call[of], 0);
+    if (this.messages.total(nowMs) + 1 > MINUTE.max) return MINUTE.code;
+    if (sum("recipients") + recipients > DAY.max) return DAY.code;
+    if (sum("tokens") + tokens > TOKENS_DAY.max) return TOKENS_DAY.code;
+    if (this.tokens.total(nowMs) + tokens > TOKENS.max) return TOKENS.code;
+    return "admitted";
   }
 
   count(nowMs: number, { recipients, tokens }: Omit<CallStep, "kind">): Counted {
-    const day = Math.floor(nowMs / DAY_MS);
-    const counted = { atMs: nowMs, day, messages: 1, recipients, tokens };
+    const counted = { atMs: nowMs, day: Math.floor(nowMs / DAY_MS), recipients, tokens };
     this.calls.push(counted);
+    this.messages.count(nowMs);
+    this.tokens.count(nowMs, tokens);
     return counted;
   }
 
-  #verdict(
-    nowMs: number,
-    { recipients, tokens }: Omit<CallStep, "kind">,
-    isOfMinute: (call: Counted) => boolean,
-  ): string {
-    const day = Math.floor(nowMs / DAY_MS);
-    type Count = "messages" | "recipients" | "tokens";
-    const sum = (of: Count, counts: (call: Counted) => boolean) =>
-      this.calls.filter(counts).reduce((total, call) => total + call[of], 0);
-    const isOfDay = (call: Counted) => call.day === day;
-    if (sum("messages", isOfMinute) + 1 > MINUTE.max) return MINUTE.code;
-    if (sum("recipients", isOfDay) + recipients > DAY.max) return DAY.code;
-    if (sum("tokens", isOfDay) + tokens > TOKENS_DAY.max) return TOKENS_DAY.code;
-    if (sum("tokens", isOfMinute) + tokens > TOKENS.max) return TOKENS.code;
-    return "admitted";
+  /** Ends a call that used less than was counted; without any recipient it was no message. */
+  end(call: Counted, used: { readonly recipients: number; readonly tokens: number }): void {
+    if (used.recipients === 0) this.messages.giveBack(call.atMs, 1);
+    this.tokens.giveBack(call.atMs, call.tokens - used.tokens);
+    Object.assign(call, used);
   }
 }
 
@@ -143,8 +130,7 @@ async function play(commands: readonly Command[], { actor, run }: Played): Promi
       ];
       const asked = ask(account.keyId, usd("0"), { limits: () => limits });
       const answer = await actor.admit(asked);
-      const [exact, bySeconds] = model.verdicts(clock.ms, step);
-      if (verdictIn(answer) !== exact) compare(answer, bySeconds);
+      compare(answer, model.verdict(clock.ms, step));
       if (answer.verdict === "admitted") {
         open.push({ hold: answer.hold, counted: model.count(clock.ms, step) });
       }
@@ -158,9 +144,7 @@ async function play(commands: readonly Command[], { actor, run }: Played): Promi
       const back = { [`recipients-${run}`]: counted.recipients - accepted };
       if (accepted === 0) await hold.release(DONE);
       else await hold.settle(usd("0"), { ...DONE, promptTokens: taken, completionTokens: 0 }, back);
-      counted.recipients = accepted;
-      counted.tokens = taken;
-      if (accepted === 0) counted.messages = 0;
+      model.end(counted, { recipients: accepted, tokens: taken });
     }
   }
   for (const { hold } of open) await hold.release(DONE);
@@ -201,7 +185,7 @@ const FAULTS: readonly Mutant[] = [
 ];
 
 testMutants(FAULTS, async (library) => {
-  const actor = world.process({ library }).of(account.row.id, account.row.bucket);
+  const { actor } = accountIn(world.process({ library }), account);
   const lists = { command, length: COMMANDS, runs: RUNS, seed: SEED_OF_FAULTS };
   await playLists(lists, async (commands) => play(commands, { actor, run: run++ }));
 });

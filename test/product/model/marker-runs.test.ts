@@ -11,6 +11,7 @@ import { sweepExpired } from "../../../workers/sweep.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { expectSound } from "../../support/stores/ledger-checks.ts";
+import { messageIn, verdictIn } from "../../support/stores/verdicts.ts";
 import {
   ask,
   DONE,
@@ -119,11 +120,10 @@ class Lane {
     const asking = ask(this.account.keyId, usd("1"), { markers: [marker], stream });
     const decision = await this.processes[process]?.admit(asking);
     const before = this.#markers.get(key);
-    const verdict = decision?.verdict === "refused" ? decision.error.code : decision?.verdict;
-    expect(String(verdict)).toBe(expectedOf(before, body));
-    if (decision?.verdict !== "admitted") {
-      const message = decision?.verdict === "refused" ? decision.error.message : "";
-      expect(message).toContain(before?.by ?? "none");
+    if (decision === undefined) throw new Error(`There is no process ${process}`);
+    expect(verdictIn(decision)).toBe(expectedOf(before, body));
+    if (decision.verdict !== "admitted") {
+      expect(messageIn(decision)).toContain(before?.by ?? "none");
       return;
     }
     const { hold } = decision;

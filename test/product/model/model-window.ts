@@ -35,14 +35,23 @@ export class ModelWindow {
     return this.countedAt(nowMs);
   }
 
-  count(nowMs: number): void {
+  /** Counts a request, or the tokens of one. */
+  count(nowMs: number, weight = 1): void {
     this.moveTo(nowMs);
     const second = this.last;
     const ms = secondOf(nowMs) < second ? END_OF_SECOND : nowMs % 1000;
     const same = this.slots.find((slot) => slot.second === second);
     const others = this.slots.filter((slot) => slot !== same);
-    this.slots = [...others, { second, count: (same?.count ?? 0) + 1, ms }];
+    this.slots = [...others, { second, count: (same?.count ?? 0) + weight, ms }];
     this.passed.push(Math.max(nowMs, this.passed.at(-1) ?? 0));
+  }
+
+  /** Gives back a part of what was counted at a time, as far as its second is in the window. */
+  giveBack(atMs: number, amount: number): void {
+    const counted = this.slots.map((slot) =>
+      slot.second === secondOf(atMs) ? { ...slot, count: slot.count - amount } : slot,
+    );
+    this.slots = counted.filter(({ count }) => count > 0);
   }
 
   /** Moves the window to a time, and drops slots that no longer count. */

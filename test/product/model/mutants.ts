@@ -383,7 +383,7 @@ const WINDOWS: readonly ModelMutant[] = [
     bad: "",
   },
   {
-    breaks: "a slot whose last request is 60 s old counts no more",
+    breaks: "a slot whose last request is 60 s old no longer counts",
     good: "if now - first * 1000 - ms_of(window, first) >= SPAN_MS then",
     bad: "if now - first * 1000 >= SPAN_MS then",
   },

@@ -319,7 +319,7 @@ export class ApiWorld implements AsyncDisposable {
       ...(account && { authorization: `Bearer ${account.key}` }),
       ...init.headers,
     };
-    return this.#fetch("POST", path, {
+    return this.request("POST", path, {
       body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,
       headers,
@@ -329,11 +329,11 @@ export class ApiWorld implements AsyncDisposable {
   get(path: string, account: Pick<TestAccount, "key"> | null = null): Promise<Response> {
     const headers: Record<string, string> =
       account === null ? {} : { authorization: `Bearer ${account.key}` };
-    return this.#fetch("GET", path, { headers });
+    return this.request("GET", path, { headers });
   }
 
-  /** Checks every reply against its endpoint's documentation. */
-  async #fetch(method: string, path: string, init: RequestInit): Promise<Response> {
+  /** Sends any request. Checks its reply against the documentation, as all other methods do. */
+  async request(method: string, path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(this.parts.url + path, { ...init, method });
     await mustBeDocumented(method, path, response);
     return response;

@@ -9,7 +9,6 @@ import { shared } from "../shared.ts";
 import type { AccountTerms, TestAccount } from "../stores/accounts.ts";
 import type { MailWorld } from "../stores/mail-world.ts";
 import { ApiWorld } from "./api-world.ts";
-import { mustBeDocumented } from "./contract.ts";
 import { EXAMPLE_CATALOGUE } from "./example-models.ts";
 import { MODEL } from "./models.ts";
 import { sharedMail } from "./shared-api.ts";
@@ -94,9 +93,8 @@ export class ErrorDoor {
     const { endpoint } = this;
     const [example] = endpoint.examples;
     if (example === undefined) throw new Error(`${endpoint.path} has no example`);
-    const { text, headers, signal, method = endpoint.method, below = "", to = this.api } = changes;
-    const params = changes.params ?? example.params;
-    const query = changes.query ?? example.query;
+    const { text, headers, params, query, signal } = changes;
+    const { method = endpoint.method, below = "", to = this.api } = changes;
     const target = exampleTarget(endpoint, {
       ...example,
       ...(params !== undefined && { params }),
@@ -107,14 +105,11 @@ export class ErrorDoor {
     const all = new Headers({ "content-type": "application/json", ...example.headers });
     if (caller !== null) all.set("authorization", `Bearer ${caller.key}`);
     for (const [name, value] of Object.entries(headers ?? {})) all.set(name, value);
-    const response = await fetch(to.parts.url + path, {
-      method,
+    return await to.request(method, path, {
       headers: all,
       ...(hasBody && { body: text ?? this.text(changes.fields) }),
       ...(signal !== undefined && { signal }),
     });
-    await mustBeDocumented(method, path, response);
-    return response;
   }
 }
 
@@ -142,7 +137,7 @@ export class QuoteDoor extends ErrorDoor {
 }
 
 /** The body of an example, which asks a model of a known price. */
-function bodyOf(body: unknown, fields: object = {}): unknown {
+function bodyOf(body: unknown, fields: object): unknown {
   if (Array.isArray(body)) return body;
   const asked = { ...(body as { readonly model?: string }), ...fields };
   return asked.model === GUIDE_MODEL ? { ...asked, model: MODEL.id } : asked;

@@ -60,7 +60,7 @@ export async function expectError(
   const body = (await response.json()) as { readonly error: { readonly param?: unknown } };
   const { param } = body.error;
   expect<object>(body).toEqual(bodyIn(formOf(endpoint), code, param));
-  expect(["undefined", "string"]).toContain(typeof (param ?? undefined));
+  expect(param ?? "").toBeString();
   const { headers, status } = response;
   expect(status).toBe(ERRORS[code].status);
   expect({

@@ -1,4 +1,4 @@
-// Makes and sends messages of the Model Context Protocol by hand, also such as no client library
+// Makes and sends messages of the Model Context Protocol by hand: also those that no client library
 // would send.
 
 export const MCP_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18"] as const;
@@ -11,8 +11,8 @@ const CLIENT = { name: "test", version: "1" };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A message, before it has the form of a version. */
-export interface Said {
+/** The parts of a message, whose form depends on the version. */
+export interface MessageParts {
   readonly version: McpVersion;
   readonly method: string;
   readonly params?: Fields;
@@ -28,7 +28,7 @@ export interface McpMessage {
 }
 
 /** The message in the form of its version. */
-export function mcpMessage({ version, method, params = {}, id = 1 }: Said): McpMessage {
+export function mcpMessage({ version, method, params = {}, id = 1 }: MessageParts): McpMessage {
   const headers = {
     accept: "application/json, text/event-stream",
     "mcp-protocol-version": version,

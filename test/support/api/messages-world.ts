@@ -1,6 +1,7 @@
 // An API for the door for Messages, with one server of its own form and one of chat's, both over a
 // socket.
 
+import { expect } from "bun:test";
 import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { SSE, sse, typedEvent } from "../fakes/wire/wire-answer.ts";
@@ -54,6 +55,13 @@ export async function sharedMessages(): Promise<MessagesWorld> {
         headers: { "anthropic-version": "2023-06-01", ...headers },
       }),
   };
+}
+
+/** The parts of a request that were left out, by their names; the request must be served. */
+export async function ignoredIn(response: Response): Promise<readonly string[]> {
+  expect(response.status).toBe(200);
+  const { svc } = (await response.json()) as { svc: { ignored?: readonly string[] } };
+  return svc.ignored ?? [];
 }
 
 /** An event of a stream, as a client reads it. */

@@ -1,5 +1,5 @@
-// Provokes each code of the error table at an endpoint, and names the headers of the
-// answer. A code without both does not compile.
+// Provokes each code of the error table at an endpoint, and names the headers of the answer. A code
+// without both does not compile.
 
 import { SCOPES, type Scope, SERVICES } from "../../../src/core/access/services.ts";
 import { ApiError, type ErrorCode } from "../../../src/core/errors.ts";
@@ -12,18 +12,15 @@ import { mailAccount, mailBody } from "../stores/mail-world.ts";
 import { chatBody, completionOf } from "./api-world.ts";
 import type { ErrorDoor } from "./error-door.ts";
 import { MODEL } from "./models.ts";
-import { endUserRefusals } from "./provoke-end-users.ts";
-import { idempotencyRefusals } from "./provoke-idempotency.ts";
-import { runAmongMany, runRefusals } from "./provoke-runs.ts";
+import { endUserRefusals, TOO_LITTLE } from "./provoke-end-users.ts";
+import { idempotencyRefusals, KEYED } from "./provoke-idempotency.ts";
+import { runRefusals } from "./provoke-runs.ts";
 import { replaceAnswers } from "./replace-answers.ts";
 
 type Provoke = (door: ErrorDoor) => Promise<Response>;
 
 /** `x-should-retry`; with `wait` there is a `Retry-After` too. */
 export type Retry = "false" | "true + wait" | "wait" | "by status";
-
-/** Less than any call that costs something may hold. */
-const TOO_LITTLE = "0.000000001";
 
 const opened =
   (terms: AccountTerms): Provoke =>
@@ -54,21 +51,23 @@ const failing =
     }
   };
 
+const mailOf = (fields: object) => ({ text: JSON.stringify(mailBody(fields)) });
+
 const mailing =
   (fields: object): Provoke =>
   async (door) =>
-    door.send(await mailAccount(door.api), { text: JSON.stringify(mailBody(fields)) });
+    door.send(await mailAccount(door.api), mailOf(fields));
 
-/** The answer to the last of so many messages of an account with these terms. */
+/** Sends this many messages of one account, and returns the answer to the last one. */
 async function lastOf(
   door: ErrorDoor,
   count: number,
   { to, ...terms }: AccountTerms & { readonly to?: readonly string[] } = {},
 ): Promise<Response> {
   const account = await mailAccount(door.api, terms);
-  const text = JSON.stringify(mailBody(to === undefined ? {} : { to }));
+  const mail = mailOf(to === undefined ? {} : { to });
   const send = (at: number) =>
-    door.send(account, { text, headers: { "idempotency-key": `message ${at}` } });
+    door.send(account, { ...mail, headers: { "idempotency-key": `message ${at}` } });
   for (let at = 1; at < count; at += 1) await (await send(at)).text();
   return await send(count);
 }
@@ -122,13 +121,8 @@ export const ERROR_CASES = {
     "by status",
     async (door) => {
       const account = await mailAccount(door.api);
-      const send = (fields: object) =>
-        door.send(account, {
-          text: JSON.stringify(mailBody(fields)),
-          headers: { "idempotency-key": "one key" },
-        });
-      await (await send({})).text();
-      return await send({ subject: "Another" });
+      await (await door.send(account, { ...KEYED, ...mailOf({}) })).text();
+      return await door.send(account, { ...KEYED, ...mailOf({ subject: "Another" }) });
     },
   ],
   origin_not_allowed: ["false", changed({ headers: { origin: "http://evil.example.com" } })],
@@ -179,10 +173,7 @@ export const ERROR_CASES = {
   run_budget_exceeded: ["false", runRefusals.run_budget_exceeded],
   run_paused: ["false", runRefusals.run_paused],
   run_ended: ["false", runRefusals.run_ended],
-  too_many_budgets: [
-    "false",
-    (door) => (door.endpoint.isBilled ? runRefusals.too_many_budgets(door) : runAmongMany(door)),
-  ],
+  too_many_budgets: ["false", runRefusals.too_many_budgets],
   run_not_found: ["false", changed({ params: { id: "none" } })],
   idempotency_key_mismatch: ["false", idempotencyRefusals.idempotency_key_mismatch],
   idempotency_in_progress: ["true + wait", idempotencyRefusals.idempotency_in_progress],
@@ -220,10 +211,7 @@ export const ERROR_CASES = {
   ],
 } satisfies Record<ErrorCode, readonly [Retry, Provoke]>;
 
-/**
- * The scopes for a key that the endpoint must refuse: all scopes except the scope of the endpoint's
- * service.
- */
+/** Every scope but the endpoint's own; at the Application API, no scope. */
 function scopesWithout({ endpoint, surface }: ErrorDoor): readonly Scope[] {
   if (surface === "application") return [];
   const { service } = endpoint;

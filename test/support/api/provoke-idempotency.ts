@@ -8,7 +8,7 @@ import { until } from "./api-world.ts";
 import type { ErrorDoor } from "./error-door.ts";
 import { replaceAnswers } from "./replace-answers.ts";
 
-const KEYED = { headers: { "idempotency-key": "one key" } };
+export const KEYED = { headers: { "idempotency-key": "one key" } };
 
 const send = (door: ErrorDoor, account: Pick<TestAccount, "key">) => door.send(account, KEYED);
 

@@ -1,13 +1,14 @@
 // An API for the door for Responses, with one server of its own form and one of chat's, both over a
 // socket.
 
+import { expect } from "bun:test";
 import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { SSE, typedEvent } from "../fakes/wire/wire-answer.ts";
 import { startWireServer, type WireReply, type WireServer } from "../fakes/wire/wire-server.ts";
 import { shared } from "../shared.ts";
 import type { TestAccount } from "../stores/accounts.ts";
-import type { ApiWorld } from "./api-world.ts";
+import { type ApiWorld, type ErrorJson, errorOf } from "./api-world.ts";
 import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
 import { sharedApi } from "./shared-api.ts";
 
@@ -20,6 +21,26 @@ export interface ResponsesWorld {
   /** Speaks chat completions. */
   readonly chat: WireServer;
   post(account: TestAccount, body: object): Promise<Response>;
+  /** Posts a body that must be refused, for nothing and without a request to any server. */
+  refusal(account: TestAccount, body: object, status?: number): Promise<RefusalJson>;
+}
+
+export interface RefusalJson extends ErrorJson {
+  readonly param: string | null;
+}
+
+export interface ReplyJson {
+  readonly output: readonly (Readonly<Record<string, unknown>> & {
+    readonly id: string;
+    readonly type: string;
+  })[];
+  readonly svc: { readonly ignored?: readonly string[] };
+}
+
+/** The reply of a response, which must be a success. */
+export async function replyIn(response: Response): Promise<ReplyJson> {
+  expect([response.status, response.ok ? "" : await response.text()]).toEqual([200, ""]);
+  return (await response.json()) as ReplyJson;
 }
 
 const PRICES = bandPrices({ input: "1", output: "2", cachedInput: "0.1" });
@@ -59,7 +80,22 @@ export async function sharedResponses(): Promise<ResponsesWorld> {
   ];
   const catalogue = catalogueOf(models, providers);
   const api = await sharedApi({ catalogue: () => catalogue, chat: chatOver(catalogue) });
-  return { api, own, chat, post: (account, body) => api.postTo("/v1/responses", account, body) };
+  const post: ResponsesWorld["post"] = (account, body) =>
+    api.postTo("/v1/responses", account, body);
+  return {
+    api,
+    own,
+    chat,
+    post,
+    refusal: async (account, body, status = 400) => {
+      const before = own.requests.length + chat.requests.length;
+      const response = await post(account, body);
+      expect(response.status).toBe(status);
+      expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+      expect(own.requests.length + chat.requests.length).toBe(before);
+      return (await errorOf(response)) as RefusalJson;
+    },
+  };
 }
 
 /** The usage of the replies below: $0.0000316 with the prices of the world's models. */

@@ -3,6 +3,7 @@
 
 import { beforeEach, expect } from "bun:test";
 import type { Clock } from "../../../src/core/clock.ts";
+import { type NanoUsd, usd } from "../../../src/core/money/money.ts";
 import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import { EMBEDDED_SEARCH, type SearchTool } from "../../../src/services/search/search-catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
@@ -21,7 +22,7 @@ import {
 import type { Gate } from "../gate.ts";
 import { shared } from "../shared.ts";
 import type { AccountTerms, TestAccount } from "../stores/accounts.ts";
-import type { ApiWorld } from "./api-world.ts";
+import { type ApiWorld, until } from "./api-world.ts";
 import { chatOver, modelOf, providerAt } from "./chat-routes.ts";
 import { eventsOf, type ReadEvent } from "./messages-world.ts";
 import type { Received } from "./read-requests.ts";
@@ -32,6 +33,10 @@ export const FORMS = [
   { model: "chat-test", wire: CHAT_WIRES.openai },
   { model: "own-test", wire: responsesWire },
 ] as const satisfies readonly { readonly model: string; readonly wire: WireForm }[];
+/** The models of both forms, each asked for whole and for streamed replies. */
+export const WAYS = FORMS.flatMap((form) =>
+  [false, true].map((stream) => ({ form, stream, model: form.model })),
+);
 export const TOOL: SearchTool = { searchesMax: 3, resultsEach: 5 };
 /** The cost of a round below: 12 tokens of the prompt at $1 and 6 of the reply at $2 a million. */
 export const ROUND_COST = 0.000024;
@@ -52,6 +57,8 @@ export interface SearchToolWorld {
   /** An account that pays. */
   payer(terms?: AccountTerms): Promise<TestAccount>;
   post(account: TestAccount, body: object, init?: PostOptions): Promise<Response>;
+  /** The account's paid balance after every call was settled; nothing may be held any more. */
+  paidOf(account: TestAccount, keyId?: string): Promise<NanoUsd>;
 }
 
 /**
@@ -96,7 +103,18 @@ export async function searchToolWorld(clock?: Clock): Promise<SearchToolWorld> {
     finder,
     payer: (terms) => api.account({ contract: "enterprise", paid: "5", ...terms }),
     post: (account, body, init) => api.postTo(path, account, body, init),
+    async paidOf({ actor, keyId: own }, keyId = own) {
+      await until(() => api.openCalls === 0, "every call was settled");
+      const { paid, heldPaid } = await actor.view(keyId);
+      expect(heldPaid).toBe(usd("0"));
+      return paid;
+    },
   };
+}
+
+/** A body that asks a model with the tool. */
+export function searchBody(model: string, more: object = {}) {
+  return { model, input: "What is the fare?", tools: [{ type: "web_search" }], ...more };
 }
 
 const USAGE = { uncached: 12, cacheRead: 0, cacheWrite: 0, output: 6, reasoning: 0 };

@@ -29,7 +29,11 @@ export type Cli = (...args: readonly string[]) => Promise<CliOutcome>;
 
 /** The tool in this process, with the world's stores in its environment unless `more` differs. */
 export async function cliOf(world: World, more: Environment = {}): Promise<Cli> {
-  const env = { ...(await environmentOf(world)), ...more };
+  return cliIn({ ...(await environmentOf(world)), ...more });
+}
+
+/** The tool in this process, with this environment. */
+export function cliIn(env: Environment): Cli {
   return async (...args) => {
     const [out, err]: [string[], string[]] = [[], []];
     const code = await runCli(args, {

@@ -1,12 +1,13 @@
 // Calls every tool of agents with a word in one argument after the other, for tests that search for
 // the word in all that a product keeps.
 
-import { type Arguments, MCP_TOOLS } from "../../../src/mcp/mcp-tools.ts";
-import { exampleArguments } from "../api/mcp-arguments.ts";
+import type { Arguments } from "../../../src/mcp/mcp-tools.ts";
+import { TOOL_CALLS } from "../api/mcp-arguments.ts";
 import {
   MCP_VERSIONS,
   type McpAnswer,
   type McpMessage,
+  type McpVersion,
   mcpMessage,
   postMcp,
   toolCall,
@@ -33,12 +34,11 @@ export async function speakMcp(
     postMcp(url, key, { body, headers: { ...own, ...headers } });
   const ends = new Map<string, McpAnswer["code"]>();
   for (const version of MCP_VERSIONS) {
-    for (const tool of MCP_TOOLS) {
-      const example = exampleArguments(tool)[0] ?? {};
-      for (const argument of Object.keys(tool.properties)) {
+    for (const [{ name, properties }, example] of TOOL_CALLS) {
+      for (const argument of Object.keys(properties)) {
         const args: Arguments = { ...example, [argument]: valueWith(word, argument) };
-        const { code } = await send(toolCall(version, tool.name, args));
-        ends.set(`${tool.name} ${argument}`, code);
+        const { code } = await send(toolCall(version, name, args));
+        ends.set(`${name} ${argument}`, code);
       }
     }
     for (const message of aroundArguments(version, word)) await send(message);
@@ -70,7 +70,7 @@ function valueWith(word: string, argument: string): unknown {
 }
 
 /** Messages with the word in their other parts. */
-function aroundArguments(version: (typeof MCP_VERSIONS)[number], word: string): McpMessage[] {
+function aroundArguments(version: McpVersion, word: string): McpMessage[] {
   const account = { version, method: "tools/call", params: { name: "account" } };
   const { body, headers } = mcpMessage(account);
   const clientInfo = { name: word, version: word };

@@ -1,6 +1,7 @@
 // Reads decisions on admission in tests.
 
 import type { Decision, Hold } from "../../../actors/account.ts";
+import { ApiError } from "../../../src/core/errors.ts";
 
 type Refusal = Extract<Decision, { verdict: "refused" }>;
 
@@ -12,6 +13,16 @@ export function verdictIn(decision: Decision): string {
 /** The verdict; of a refusal the message. */
 export function messageIn(decision: Decision): string {
   return decision.verdict === "refused" ? decision.error.message : decision.verdict;
+}
+
+/** A verdict, or the code of an error with which the call fails before a decision. */
+export async function orErrorCode(verdict: Promise<string>): Promise<string> {
+  try {
+    return await verdict;
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
 }
 
 /** The hold of a call that must be admitted. */

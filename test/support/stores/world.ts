@@ -13,7 +13,6 @@ import type { Wallet } from "../../../actors/records/records.ts";
 import type { RedisClient, ScriptTime } from "../../../actors/scripts/script.ts";
 import type { AdministrationDeps } from "../../../src/accounts/administration.ts";
 import { BUCKETS } from "../../../src/core/access/limits.ts";
-import { ApiError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { type NanoUsd, nano, usd } from "../../../src/core/money/money.ts";
 import { secretId } from "../../../src/core/secrets.ts";
@@ -29,7 +28,7 @@ import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
 import { type AccountTerms, createTestAccount, type TestAccount } from "./accounts.ts";
 import { createTestDatabase, testRedisUrl } from "./services.ts";
-import { holdIn, verdictIn } from "./verdicts.ts";
+import { holdIn, orErrorCode, verdictIn } from "./verdicts.ts";
 
 /** The pepper of all API keys in worlds. */
 export const WORLD_PEPPER = "test pepper of sixteen";
@@ -232,13 +231,8 @@ export async function verdict(account: Caller, bound: NanoUsd, more: Asked = {})
 }
 
 /** As `verdict`; also the code of an error with which the call fails before a decision. */
-export async function verdictOrError(...call: Parameters<typeof verdict>): Promise<string> {
-  try {
-    return await verdict(...call);
-  } catch (error) {
-    if (error instanceof ApiError) return error.code;
-    throw error;
-  }
+export function verdictOrError(...call: Parameters<typeof verdict>): Promise<string> {
+  return orErrorCode(verdict(...call));
 }
 
 /** The parts of an administration of this world, on the clock of a test. */

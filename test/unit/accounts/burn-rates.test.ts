@@ -22,6 +22,7 @@ import { type BurnWorker, burnTerms, burnWorker, giveRule } from "../../support/
 import { refusalIn } from "../../support/stores/verdicts.ts";
 import { receive } from "../../support/stores/webhook-lab.ts";
 import {
+  accountIn,
   administrationOf,
   ask,
   DONE,
@@ -114,7 +115,7 @@ test("a paused key is refused with 402 key_paused until the pause ends by itself
   expect(error.message).toBe(
     `A burn-rate rule paused this key until ${end}, because it spent much at once`,
   );
-  const other = world.process().of(account.id, account.bucket);
+  const other = accountIn(world.process(), account).actor;
   expect(await other.admit(ask(account.keyId, usd("0.1")))).toMatchObject({ verdict: "refused" });
   expect(await verdict(account, usd("0"))).toBe("admitted");
   expect(await verdict(account, usd("0.1"), { scope: null })).toBe("admitted");

@@ -5,8 +5,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { monthText } from "../../../src/core/money/months.ts";
-import { csvRows } from "../../../src/core/text/csv-rows.ts";
-import { FOCUS_HEADINGS } from "../../../src/readings/focus/focus-columns.ts";
+import { focusRows } from "../../support/focus-rows.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { act } from "../../support/stores/burn-lab.ts";
@@ -202,12 +201,7 @@ test("usage focus writes what the calls of a month cost, the latest too", async 
   const file = join(folder, "focus.csv");
   const words = ["usage", "focus", id, "--month", month, "--out", file];
   expect(jsonOf(await branded(...words, "--json"))).toEqual({ id, month, rows: 1, file });
-  const [head, ...rows] = csvRows(readFileSync(file, "utf8"), file);
-  expect(head?.cells).toEqual([...FOCUS_HEADINGS]);
-  const cells = rows.map((row) =>
-    Object.fromEntries(FOCUS_HEADINGS.map((name, index) => [name, row.cells[index]])),
-  );
-  expect(cells).toMatchObject([
+  expect(focusRows(readFileSync(file, "utf8"))).toMatchObject([
     { BilledCost: "0.25", BillingAccountId: id, SubAccountId: keyId, ProviderName: "Shop" },
   ]);
   expect((await branded(...words)).out).toBe(`Wrote 1 rows to ${file}.\n`);

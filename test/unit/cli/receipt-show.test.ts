@@ -1,5 +1,5 @@
-// Tests that the command line shows the receipts and statements of the servers, and signs none that
-// nobody could verify.
+// Tests that the command line shows the receipts and statements of the servers, and signs none
+// that could not be verified.
 
 import { expect, test } from "bun:test";
 import { monthText } from "../../../src/core/money/months.ts";
@@ -93,7 +93,7 @@ test("the statement of a month adds up to its calls, and its signature is valid"
   );
 });
 
-test("a statement of a month to come, of nobody, or by another secret is refused", async () => {
+test("a statement of a future month, of no account, or by another secret is refused", async () => {
   const { id } = await openAccount(world);
   const foreign = await cliOf(world, { RECEIPT_SECRET: "a secret of somebody else entirely" });
   const month = monthText(Date.now());

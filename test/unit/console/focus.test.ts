@@ -5,13 +5,13 @@
 import { expect, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
 import { monthOf, monthText } from "../../../src/core/money/months.ts";
-import { csvRows } from "../../../src/core/text/csv-rows.ts";
 import { FOCUS_HEADINGS } from "../../../src/readings/focus/focus-columns.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
 import { chatBody } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
+import { type FocusRow, focusRows } from "../../support/focus-rows.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
@@ -48,8 +48,6 @@ const MANDATORY = [
 const MAY_BE_NULL = ["ChargeClass", "PricingQuantity", "PricingUnit", "SkuPriceDetails", "Tags"];
 const SKU_COLUMNS = FOCUS_HEADINGS.filter((name) => /^Sku|Quantity$|Unit|Pricing/.test(name));
 
-type FocusRow = Readonly<Record<string, string>>;
-
 async function flush(): Promise<void> {
   const { actors } = world.api.parts.stores;
   await flushJournal({
@@ -71,11 +69,7 @@ async function rowsOf(account: TestAccount): Promise<FocusRow[]> {
   const response = await ask(account, MONTH);
   expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(response.headers.get("content-disposition")).toContain(`focus-${MONTH}.csv`);
-  const [head, ...rows] = csvRows(await response.text(), "focus.csv");
-  expect(head?.cells).toEqual([...FOCUS_HEADINGS]);
-  return rows.map(({ cells }) =>
-    Object.fromEntries(FOCUS_HEADINGS.map((name, index) => [name, cells[index] ?? ""])),
-  );
+  return focusRows(await response.text());
 }
 
 /** The charges of the ledger in the month: all, and those of the paid balance. */

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_RUN_RULES } from "../../../src/core/access/runs.ts";
-import { ApiError } from "../../../src/core/errors.ts";
 import { endUserIn } from "../../../src/http/body/end-user.ts";
 import { idempotencyKeyIn } from "../../../src/http/idempotency.ts";
 import { maxCostIn } from "../../../src/http/max-cost.ts";
 import { wantsReceiptIn } from "../../../src/http/receipt-header.ts";
 import { runIn } from "../../../src/http/run-header.ts";
+import { refusalBy } from "../../support/api/rejection.ts";
 
 const runOf = (headers: Headers) => runIn(headers, DEFAULT_RUN_RULES);
 
@@ -17,17 +17,7 @@ test.each([
   ["x-svc-run", "nightly-7; no=1", runOf],
   ["x-svc-run", "nightly-7; ttl=0", runOf],
 ])("the refusal of the header %s names it, also as its parameter", (name, value, read) => {
-  const refusal = refusalOf(() => read(new Headers({ [name]: value })));
+  const refusal = refusalBy(() => read(new Headers({ [name]: value })));
   expect(refusal).toMatchObject({ code: "invalid_parameter", param: name });
   expect(refusal.message).toStartWith(`The header ${name} `);
 });
-
-function refusalOf(read: () => unknown): ApiError {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error("The header was accepted");
-}

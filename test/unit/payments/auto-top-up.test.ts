@@ -14,7 +14,15 @@ import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { messageIn } from "../../support/stores/verdicts.ts";
 import { receive, storedEvents } from "../../support/stores/webhook-lab.ts";
-import { ask, balances, DONE, fewAtOnce, hold, usd } from "../../support/stores/world.ts";
+import {
+  accountIn,
+  ask,
+  balances,
+  DONE,
+  fewAtOnce,
+  hold,
+  usd,
+} from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -64,8 +72,8 @@ async function automatic(terms: Terms = {}): Promise<TestAccount> {
 }
 
 /** Makes a call of this cost; the free credit does not pay it. */
-async function spend(actors: AccountActors, { row, keyId }: TestAccount, cost: string) {
-  const actor = actors.of(row.id, row.bucket);
+async function spend(actors: AccountActors, account: TestAccount, cost: string) {
+  const { actor, keyId } = accountIn(actors, account);
   const decision = await actor.admit(ask(keyId, usd(cost), { freeEligible: false }));
   if (decision.verdict === "admitted") await decision.hold.settle(usd(cost), DONE);
   return decision;

@@ -124,7 +124,7 @@ test("automatic top-ups and plans have invoices, too", async () => {
     .filter(({ path }) => path.endsWith("/add_lines"))
     .map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
   const seconds = (time: Date | undefined) => String(Math.floor((time?.getTime() ?? 0) / 1_000));
-  const period = plan.plan ?? undefined;
+  const period = plan.plan;
   expect(sent.map((lines) => lines["lines[0][period][start]"])).toEqual(
     expect.arrayContaining([undefined, seconds(period?.paidFrom)]),
   );

@@ -133,8 +133,7 @@ test("a plan that is paid for, or that an operator set, is not lost by a voucher
 
 test("the same plan, ordered meanwhile, begins with a charge after the months", async () => {
   const account = await holder();
-  const until = await redeemed(account, "starter");
-  const end = until.getTime();
+  const end = (await redeemed(account, "starter")).getTime();
   expect((await buy(account, "starter")).topUp).toBeNull();
   await pass(lab, end + DAY_MS);
   const charges = await chargesOf(lab, account);
@@ -167,8 +166,7 @@ test("an order for the time after a voucher is canceled without a charge", async
 
 test("a card that is declined after the months of a voucher has the days of grace", async () => {
   const account = await holder();
-  const until = await redeemed(account, "starter");
-  const end = until.getTime();
+  const end = (await redeemed(account, "starter")).getTime();
   await buy(account, "starter");
   await behave(lab, account, "declined");
   await pass(lab, end + DAY_MS);
@@ -208,8 +206,7 @@ test("a plan whose whole refund may still fail is not lost by a voucher", async 
 
 test("the months end without a payment provider, and two workers end them once", async () => {
   const account = await holder();
-  const until = await redeemed(account, "max");
-  const end = until.getTime();
+  const end = (await redeemed(account, "max")).getTime();
   await workUnpaid(end - 1);
   expect(await stateOf(lab, account)).toMatchObject({ plan: "max" });
   await Promise.all([workUnpaid(end + 1), workUnpaid(end + 1)]);
@@ -220,8 +217,7 @@ test("the months end without a payment provider, and two workers end them once",
 
 test("a plan that was ordered for afterwards ends where nothing can be paid", async () => {
   const account = await holder();
-  const until = await redeemed(account, "pro");
-  const end = until.getTime();
+  const end = (await redeemed(account, "pro")).getTime();
   await buy(account, "starter");
   await workUnpaid(end + 2 * DAY_MS);
   expect(await stateOf(lab, account)).toMatchObject({
@@ -239,8 +235,7 @@ test("a plan that was ordered for afterwards ends where nothing can be paid", as
 
 test("payments that are back within the days of grace charge the order", async () => {
   const account = await holder();
-  const until = await redeemed(account, "starter");
-  const end = until.getTime();
+  const end = (await redeemed(account, "starter")).getTime();
   await buy(account, "starter");
   await workUnpaid(end + 2 * DAY_MS);
   await pass(lab, end + 2 * DAY_MS);

@@ -6,7 +6,7 @@ import { ApiError, ERRORS, type ErrorCode } from "../../../../src/core/errors.ts
 import { changeKey } from "../../../../src/store/accounts/account-keys.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
-import { verdictIn } from "../../../support/stores/verdicts.ts";
+import { orErrorCode, verdictIn } from "../../../support/stores/verdicts.ts";
 import {
   type Asked,
   ask,
@@ -108,12 +108,8 @@ async function refusalCodeFor(world: World, causes: readonly Cause[]): Promise<s
   if (causes.some((cause) => cause.owes)) await owe(world, account);
   await account.actor.configure();
   const call = { bound: usd("2"), ...allowed };
-  try {
-    return verdictIn(await probe(Object.assign(call, ...causes.map((cause) => cause.call))));
-  } catch (error) {
-    if (error instanceof ApiError) return error.code;
-    throw error;
-  }
+  const probing = probe(Object.assign(call, ...causes.map((cause) => cause.call)));
+  return await orErrorCode(probing.then(verdictIn));
 }
 
 export const refusalSuite = (open: WorldFactory): void =>

@@ -70,7 +70,7 @@ test("a batch that is once per person gives a second account of the person nothi
   expect((await redeem(other, three)).status).toBe(200);
 });
 
-test("an account gets one code of such a batch, whoever of its people brings another", async () => {
+test("an account gets one code of such a batch, also if its people enter one each", async () => {
   const account = await world.account({ free: "0" });
   const [one = "", two = ""] = await codesOf(2, { oncePerPerson: true });
   expect((await redeem(account, one)).status).toBe(200);

@@ -28,8 +28,9 @@ test("the digits of every amount are those that are written", () => {
       fc.bigInt({ min: 0n, max: AMOUNT_MAX }),
       fc.constantFrom(...LANGUAGE_TAGS),
       (count, language) => {
-        const digits = localUsd(language, nano(count)).replaceAll(/\D/g, "");
-        const [, decimals = ""] = /[.,](\d*)\D*$/.exec(localUsd(language, nano(count))) ?? [];
+        const written = localUsd(language, nano(count));
+        const digits = written.replaceAll(/\D/g, "");
+        const [, decimals = ""] = /[.,](\d*)\D*$/.exec(written) ?? [];
         expect(BigInt(digits) * 10n ** BigInt(9 - decimals.length)).toBe(count);
       },
     ),

@@ -293,7 +293,7 @@ test.each(["amazon-bedrock", "cohere"] as const)(
   },
 );
 
-test("a code that nobody knew is the caller's fault beside a type that is known", async () => {
+test("an unknown code beside a known type is the caller's fault", async () => {
   const error = openAi("a_new_code_2", "Never", "invalid_request_error");
   const reply = { headers: SSE, body: [typedEvent("error", { error })] };
   const way = { kind: "openai-responses", own: "responses" } as const;

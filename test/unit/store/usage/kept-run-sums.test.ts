@@ -10,12 +10,10 @@ const { database } = await shared(openTestDatabase());
 const FIRST = "2031-02-01T00:00:00Z";
 await database.sql`SELECT ensure_request_log_partition('2031-02-01'::date)`;
 
-let accounts = 0;
 let account = 0;
 let ms = 0;
 beforeEach(() => {
-  accounts += 1;
-  account = accounts;
+  account += 1;
   ms = 0;
 });
 

@@ -1,24 +1,14 @@
 // The media of a body: the URLs that are taken, their types, and refusals by name.
 
 import { describe, expect, test } from "bun:test";
-import { ApiError } from "../../../../../src/core/errors.ts";
 import { base64Of } from "../../../../../src/services/chat/media/media-part.ts";
 import { readImage, readPdf } from "../../../../../src/services/chat/media/read-media.ts";
 import { dataUrl, frame, jpeg, pdfUrl, png, pngUrl } from "../../../../support/api/images.ts";
+import { refusalBy } from "../../../../support/api/rejection.ts";
 
 const PARAM = "messages[0].content[1].image_url.url";
 
-function refusal(run: () => unknown): ApiError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error("It was taken");
-}
-
-const refusalOf = (url: string) => refusal(() => readImage({ url, param: PARAM }));
+const refusalOf = (url: string) => refusalBy(() => readImage({ url, param: PARAM }));
 
 describe("an image", () => {
   test("of a data URL has the size of its header, and goes on as it came", () => {
@@ -157,6 +147,6 @@ describe("a PDF", () => {
     ["no data", "data:application/pdf;base64,", DATA],
   ])("that is %s is refused, and the field is named", (_, url, rule) => {
     const message = `${param} ${rule}`;
-    expect(refusal(() => readPdf({ url, param }))).toMatchObject({ param, message });
+    expect(refusalBy(() => readPdf({ url, param }))).toMatchObject({ param, message });
   });
 });

@@ -6,7 +6,12 @@ export function eventsOf({ response_form: form, response }: Vector): Json[] {
   if (form === "json") return [parsed(response)];
   if (form === "json-lines") return (response as readonly unknown[]).map(parsed);
   if (form === "eventstream-base64") return awsEvents(Buffer.from(response as string, "base64"));
-  return (response as string)
+  return sseEvents(response as string);
+}
+
+/** The events in the text of a stream, without the end of OpenAI's. */
+export function sseEvents(text: string): Json[] {
+  return text
     .split(/\r?\n/)
     .filter((line) => line.startsWith("data:"))
     .map((line) => line.slice(5).trim())

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../../../src/core/text/json.ts";
 import type { WireAnswer, WireForm } from "../../../../support/fakes/wire/wire-answer.ts";
-import { awsEvents } from "./vector-events.ts";
+import { awsEvents, sseEvents } from "./vector-events.ts";
 import type { Json } from "./vector-form.ts";
 
 type Writer = (reply: Json, events: readonly Json[]) => readonly Json[];
@@ -62,14 +62,11 @@ export function streamOf(
   { form, answer }: { readonly form: WireForm; readonly answer: WireAnswer },
 ): readonly Json[] {
   const write = WRITERS[shape];
-  if (write === undefined) throw new Error(`Nobody writes streams of ${shape}`);
-  return write(reply, eventsOf(form.stream(answer).body));
-}
-
-function eventsOf(body: readonly (string | Uint8Array)[]): readonly Json[] {
-  return body.flatMap((event) => {
-    if (typeof event !== "string") return awsEvents(Buffer.from(event));
-    const [, data = ""] = /^data: (.*)$/m.exec(event) ?? [];
-    return data === "" || data === "[DONE]" ? [] : [JSON.parse(data) as Json];
-  });
+  if (write === undefined) throw new Error(`No writer makes streams of ${shape}`);
+  const events = form
+    .stream(answer)
+    .body.flatMap((event) =>
+      typeof event === "string" ? sseEvents(event) : awsEvents(Buffer.from(event)),
+    );
+  return write(reply, events);
 }
