@@ -6,7 +6,7 @@ import type { AccessRefusal, KeyRates, PresentRates } from "../src/core/access/k
 import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { DAY_MS, SECOND_MS } from "../src/core/durations.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
-import { toDecimal } from "../src/core/money/money.ts";
+import { dollars } from "../src/core/money/money.ts";
 import { nextMonthMs } from "../src/core/money/months.ts";
 import type { CallTerms, MoneyLimit } from "./account.ts";
 import type { RefusedReply } from "./scripts/admit-script.ts";
@@ -71,9 +71,9 @@ export function refusalError(
   }
   if (code === "payment_required") return paymentRequired();
   if (code === "account_inactive") return inactive("suspended");
-  const spendable = `$${toDecimal(reply.spendable)} can be spent now`;
+  const spendable = `${dollars(reply.spendable)} can be spent now`;
   const left = refusedBy === null ? spendable : leftWords(refusedBy);
-  const message = `The call may cost up to $${toDecimal(terms.bound)}; ${left}`;
+  const message = `The call may cost up to ${dollars(terms.bound)}; ${left}`;
   if (!isAsked) return new ApiError(code, message);
   const retryAfterSeconds = TOP_UP_SECONDS;
   return new ApiError(code, `${message}; an automatic top-up is under way`, { retryAfterSeconds });
@@ -176,7 +176,7 @@ export function moneyLimit(
 /** "the monthly budget of the key has $1.2 left, and renews at 2026-12-01T00:00:00.000Z" */
 export function leftWords({ words, left, renewsAt }: MoneyLimit): string {
   const renewal = renewsAt === null ? "does not renew" : `renews at ${renewsAt.toISOString()}`;
-  return `the ${words} has $${toDecimal(left)} left, and ${renewal}`;
+  return `the ${words} has ${dollars(left)} left, and ${renewal}`;
 }
 
 /** The lease of a call's hold ended, or its wallet was rebuilt. */

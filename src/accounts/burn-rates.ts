@@ -8,7 +8,7 @@ import type { ReadBrand } from "../core/brand/brand.ts";
 import { SECOND_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { mailOfReader } from "../core/mails/mail-texts.ts";
-import { toDecimal } from "../core/money/money.ts";
+import { dollars } from "../core/money/money.ts";
 import { webhookEvent } from "../core/webhooks/webhook-events.ts";
 import type { AccountRow, AlsoInTransaction } from "../store/accounts/accounts.ts";
 import { recordActivity } from "../store/accounts/activity.ts";
@@ -100,7 +100,7 @@ function noticesOf(
   return async (tx, { account, number, endsAt }) => {
     const { keyId: key, keyName, spent, threshold, action } = breach;
     const whose = breach.isOperators ? "the operator's rule" : "the rule";
-    const found = `${keyName}: $${toDecimal(spent)} in five minutes`;
+    const found = `${keyName}: ${dollars(spent)} in five minutes`;
     const about = `${found}, by ${whose} ${burnWords(breach)}`;
     await recordActivity(tx, account.number, {
       actor: SYSTEM,

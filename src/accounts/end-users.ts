@@ -4,7 +4,7 @@ import type { BudgetUse } from "../../actors/account.ts";
 import { budgetWords } from "../core/access/budgets.ts";
 import { EndUser, type EndUserBudget } from "../core/access/end-users.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { toDecimal, ZERO } from "../core/money/money.ts";
+import { dollars, ZERO } from "../core/money/money.ts";
 import type { AccountRow, AlsoInTransaction } from "../store/accounts/accounts.ts";
 import {
   type EndUserTerms,
@@ -106,7 +106,7 @@ export async function changeEndUserBudget(
   const key = keyId === null ? null : await findOwnKey(deps, account, keyId);
   const owner = endUser === null ? "each end user" : "one end user";
   const ofKey = key === null ? "" : ` of ${key.name}`;
-  const text = amount === null ? "none" : `$${toDecimal(amount)}`;
+  const text = amount === null ? "none" : `${dollars(amount)}`;
   const about = `${budgetWords({ of: "end_user", span })}, for ${owner}${ofKey}: ${text}`;
   const { database } = deps.accounts.deps;
   const also = note(about);

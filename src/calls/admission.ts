@@ -2,7 +2,7 @@
 
 import type { Asking, CallTerms, Decision, Hold } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
-import { min, type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
+import { dollars, min, type NanoUsd, ZERO } from "../core/money/money.ts";
 import { type Call, type CallDeps, elapsedMs, NO_COST } from "./call.ts";
 
 /**
@@ -77,8 +77,8 @@ export class Admission<
 /** The refusal of a call that can cost more than its caller lets it. */
 function aboveMaxCost({ maxCost }: Call, { bound }: CallTerms): ApiError | undefined {
   if (maxCost === null || bound <= maxCost) return undefined;
-  const message = `The call can cost up to $${toDecimal(bound)}, and x-svc-max-cost-usd allows`;
-  return new ApiError("max_cost_exceeded", `${message} $${toDecimal(maxCost)}`);
+  const message = `The call can cost up to ${dollars(bound)}, and x-svc-max-cost-usd allows`;
+  return new ApiError("max_cost_exceeded", `${message} ${dollars(maxCost)}`);
 }
 
 /** Takes both steps in one. */

@@ -3,7 +3,7 @@
 
 import { AdministrationError } from "../core/errors.ts";
 import { PLAN_CONSENT_VERSION } from "../core/money/consent.ts";
-import { type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
+import { dollars, type NanoUsd, ZERO } from "../core/money/money.ts";
 import {
   isGiven,
   isHigherPlan,
@@ -132,7 +132,7 @@ export function checkAgreed({ price, chargedNow, begins }: OrderTerms, agreed: O
   throw new AdministrationError(
     "price_changed",
     `The terms have changed, and nothing was charged: the plan ${when}, with ` +
-      `$${toDecimal(chargedNow)} charged now and $${toDecimal(price)} a month`,
+      `${dollars(chargedNow)} charged now and ${dollars(price)} a month`,
   );
 }
 

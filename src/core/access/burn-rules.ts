@@ -3,7 +3,7 @@
 // slows spending down, but does not bound spending as a budget does (D-885).
 
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
-import { type NanoUsd, toDecimal, usd } from "../money/money.ts";
+import { dollars, type NanoUsd, toDecimal, usd } from "../money/money.ts";
 
 /** The time in which spending is summed. */
 export const BURN_WINDOW_MS = 5 * MINUTE_MS;
@@ -94,7 +94,7 @@ export function measuresOf(stored: readonly StoredMeasure[] = []): readonly KeyM
 /** A rule in words: "$5 and 3 times the usual in five minutes: 2 requests a minute for 30 min". */
 export function burnWords({ amount, times, ...rule }: BurnTerms): string {
   const usual = times === null ? "" : ` and ${times} times the usual`;
-  return `$${toDecimal(amount)}${usual} in five minutes: ${actionWords(rule)}`;
+  return `${dollars(amount)}${usual} in five minutes: ${actionWords(rule)}`;
 }
 
 function actionWords({

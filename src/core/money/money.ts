@@ -47,7 +47,7 @@ const NANO_PER_CENT = 10_000_000n;
 /** An amount in whole cents, as card payments are made; any other amount is a RangeError. */
 export function toCents(amount: NanoUsd): number {
   if (amount % NANO_PER_CENT === 0n) return Number(amount / NANO_PER_CENT);
-  throw new RangeError(`$${toDecimal(amount)} is not a whole number of cents`);
+  throw new RangeError(`${dollars(amount)} is not a whole number of cents`);
 }
 
 /** The amount rounded up to whole cents. The amount must not be below zero. */

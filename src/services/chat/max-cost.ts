@@ -5,7 +5,7 @@ import { refuse } from "../../calls/admission.ts";
 import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
 import { affordableOutputTokens } from "../../core/money/call-cost.ts";
-import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { dollars, type NanoUsd } from "../../core/money/money.ts";
 import { type ChatCall, type ChatCallDeps, payablePrompt } from "./chat-admission.ts";
 import { asksForImages } from "./media/model-images.ts";
 import { mediaTokensMax } from "./media/model-media.ts";
@@ -90,7 +90,7 @@ function fitted(
 function tooExpensive(maxCost: NanoUsd, promptTokens: number): ApiError {
   return new ApiError(
     "max_cost_exceeded",
-    `The $${toDecimal(maxCost)} of x-svc-max-cost-usd do not pay for a prompt of up to ` +
+    `The ${dollars(maxCost)} of x-svc-max-cost-usd do not pay for a prompt of up to ` +
       `${promptTokens} tokens and a reply`,
   );
 }

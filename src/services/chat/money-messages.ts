@@ -3,7 +3,7 @@
 import type { Funds } from "../../../actors/account.ts";
 import { leftWords } from "../../../actors/refusal.ts";
 import { CHAT } from "../../core/access/limits.ts";
-import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { dollars, type NanoUsd } from "../../core/money/money.ts";
 import { capitalised } from "../../core/text/capital.ts";
 import { MODEL_USES, type ModelEntry, servedUse } from "./models/catalogue.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
@@ -32,8 +32,8 @@ export function freeMessage(
   const names =
     named.length === 0 ? `no model for ${MODEL_USES[servedUse({ serves })]}` : named.join(", ");
   return (
-    `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
-    `$${toDecimal(left)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
+    `Free credit cannot pay for '${id}'. The call can cost up to ${dollars(bound)}, and ` +
+    `${dollars(left)} of paid credit is left. The free credit of ${dollars(free)} can pay ` +
     `for ${names}${end}`
   );
 }
@@ -71,6 +71,6 @@ function adviceFor(fitting: number): string {
 export function shortageMessage({ bound, funds }: Shortage): string {
   const { spendable, refusedBy = null } = funds;
   const left =
-    refusedBy === null ? `the balance has $${toDecimal(spendable)} left` : leftWords(refusedBy);
-  return `The call can cost up to $${toDecimal(bound)}. ${capitalised(left)}`;
+    refusedBy === null ? `the balance has ${dollars(spendable)} left` : leftWords(refusedBy);
+  return `The call can cost up to ${dollars(bound)}. ${capitalised(left)}`;
 }

@@ -1,7 +1,7 @@
 // Kills an API process while the calls of one run are open at two processes, on one Redis and on a
 // Redis Cluster: balance, budget of the run and audit must agree.
 
-import { type NanoUsd, toDecimal, usd } from "../../../src/core/money/money.ts";
+import { dollars, toDecimal, usd } from "../../../src/core/money/money.ts";
 import { type Api, type Product, startProduct } from "../../support/product/product.ts";
 import {
   must,
@@ -66,7 +66,7 @@ async function killOn(
   say(
     `${times} kills amid ${CALLS} calls of a run at two processes, on ${name}: ${proof.served} ` +
       `answered, ${unanswered} streams or broken off, ${swept} holds swept; each run spent what ` +
-      `was charged: $${toDecimal(spent as NanoUsd)} of $${toDecimal(MAX)} a run`,
+      `was charged: ${dollars(spent)} of ${dollars(MAX)} a run`,
   );
 }
 

@@ -9,6 +9,7 @@ import type { Surface } from "../../../src/core/access/services.ts";
 import {
   add,
   charge,
+  dollars,
   type NanoUsd,
   nano,
   price,
@@ -255,7 +256,7 @@ class ClientRun {
     }
     const sold = subtract(this.#sold(), before);
     const charged = await chargedTo(product, accounts);
-    const detail = `$${toDecimal(charged)} were charged for replies of $${toDecimal(sold)}`;
+    const detail = `${dollars(charged)} were charged for replies of ${dollars(sold)}`;
     const isCharged = charged === sold && sold > ZERO;
     return {
       results: [...results, { check: "cost", ok: isCharged, detail }],

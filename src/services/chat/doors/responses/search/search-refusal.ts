@@ -2,7 +2,7 @@
 
 import { spendableFor } from "../../../../../calls/account.ts";
 import { ApiError } from "../../../../../core/errors.ts";
-import { min, toDecimal, ZERO } from "../../../../../core/money/money.ts";
+import { dollars, min, ZERO } from "../../../../../core/money/money.ts";
 import { quarterOf } from "../../../default-limit.ts";
 import type { ChatContext } from "../../completions/answer-chat.ts";
 import type { SearchPlan } from "./search-plan.ts";
@@ -23,9 +23,9 @@ export async function searchRefusal(
   const amount = spendableFor({ ...view, free: ZERO });
   const left = call.maxCost === null ? amount : min(amount, call.maxCost);
   if (bound <= quarterOf(left)) return null;
-  const held = `Searches hold $${toDecimal(bound)} of paid credit`;
+  const held = `Searches hold ${dollars(bound)} of paid credit`;
   return new ApiError(
     left === amount ? "insufficient_credits" : "max_cost_exceeded",
-    `${held}, at most a quarter of what this call can spend, $${toDecimal(left)}`,
+    `${held}, at most a quarter of what this call can spend, ${dollars(left)}`,
   );
 }

@@ -11,6 +11,7 @@ import { ApiError, toApiError } from "../../../../../core/errors.ts";
 import { newTimedId } from "../../../../../core/ids.ts";
 import {
   add,
+  dollars,
   type NanoUsd,
   toDecimal,
   toJsonNumber,
@@ -252,7 +253,7 @@ export class SearchRounds {
     const { maxCost } = this.#context.call;
     if (error.code !== "max_cost_exceeded" || this.isFirst || maxCost === null) return error;
     const left = toDecimal(this.#maxCostLeft ?? ZERO);
-    const cap = `The $${toDecimal(maxCost)} of x-svc-max-cost-usd`;
+    const cap = `The ${dollars(maxCost)} of x-svc-max-cost-usd`;
     return new ApiError(error.code, `${cap} leave $${left} for a further round: too little`);
   }
 
@@ -378,8 +379,8 @@ export class SearchRounds {
     const { bound } = this.plan.searches;
     // The answer probably costs as much as the round before.
     if (this.#searches !== null || left === null || add(bound, last) <= left) return null;
-    const cap = `The $${toDecimal(call.maxCost ?? ZERO)} of x-svc-max-cost-usd`;
-    const message = `${cap} leave $${toDecimal(left)}, too little for searches and an answer`;
+    const cap = `The ${dollars(call.maxCost ?? ZERO)} of x-svc-max-cost-usd`;
+    const message = `${cap} leave ${dollars(left)}, too little for searches and an answer`;
     return new ApiError("max_cost_exceeded", message);
   }
 
