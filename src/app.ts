@@ -153,7 +153,13 @@ export function createApp(deps: AppDeps) {
     const console = deps.console === null ? [] : CONSOLE;
     const routes = isApplication ? APPLICATION : [...GATEWAY, ...AGENTS, ...PROGRAM, ...console];
     return unrouted(isApplication ? application : gateway, raw, {
-      error: error ?? noEndpoint(routes, raw.request.method, path),
+      error:
+        error ??
+        noEndpoint(routes, {
+          method: raw.request.method,
+          path,
+          gateway: isApplication ? GATEWAY : [],
+        }),
       errorForm: errorFormNear(routes, path, raw.request),
     });
   };

@@ -1,7 +1,7 @@
 // The list of endpoints. From the list follow routing, 404 and 405, and the documentation.
 
 import { applicationEndUser, endUser } from "./account/end-user-endpoint.ts";
-import { me } from "./account/me.ts";
+import { applicationMe, me } from "./account/me.ts";
 import { applicationQuote, type QuoteDeps, quote } from "./account/quote-endpoint.ts";
 import {
   applicationReceipt,
@@ -135,6 +135,7 @@ export const APPLICATION: readonly Endpoint<QuoteDeps & ReceiptsDeps & RunsDeps>
   applicationModeration,
   applicationModels,
   applicationModel,
+  applicationMe,
   applicationQuote,
   applicationReceipt,
   applicationRun,

@@ -1,34 +1,46 @@
 import type { AccountView } from "../../actors/account.ts";
 import { type Spendable, spendableOf, viewAccount } from "../calls/account.ts";
 import { ratesAt, windowLimitOf } from "../core/access/key-limits.ts";
-import { nextTier } from "../core/access/limits.ts";
+import { monthlyCapOf, nextTier, streamsOf, type Tier } from "../core/access/limits.ts";
+import type { Surface } from "../core/access/services.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { FrameDeps } from "../http/frame.ts";
+import { freeSvc } from "./both-surfaces.ts";
 import { budgetUseJson, timeOrNull } from "./budget-json.ts";
-import { ME_EXAMPLE, Me } from "./me-reply.ts";
+import { ME_EXAMPLES, ME_REPLIES } from "./me-reply.ts";
 
-/** SPEC 4.8: any valid key, with any scopes. */
-export const me = endpoint({
-  id: "getAccount",
-  surface: "gateway",
-  method: "GET",
-  path: "/v1/me",
-  service: null,
-  access: "key",
-  isBilled: false,
-  summary: "Show balance, tier and limits of the account",
-  description: "Costs nothing and counts as a request.",
-  reply: Me,
-  errors: [],
-  examples: [{ summary: "A new account", reply: ME_EXAMPLE }],
-  prepare: () => null,
-  run: ({ deps, call }: EndpointContext<FrameDeps>) => viewAccount(deps.calls, call),
-  answer: ({ call }, _, view) => ({ json: JSON.stringify(accountJson(view, call.requestId)) }),
-});
+/** SPEC 4.8: any valid key of the surface, with any scopes. */
+const meAt = <Of extends Surface>(surface: Of, path: string) =>
+  endpoint({
+    id: "getAccount",
+    surface,
+    method: "GET",
+    path,
+    service: null,
+    access: "key",
+    isBilled: false,
+    summary: `Show balance, ${LIMITS_OF[surface]} and limits of the account`,
+    description: "Costs nothing and counts as a request.",
+    reply: ME_REPLIES[surface],
+    errors: [],
+    examples: [{ summary: "A new account", reply: ME_EXAMPLES[surface] }],
+    prepare: () => null,
+    run: ({ deps, call }: EndpointContext<FrameDeps>) => viewAccount(deps.calls, call),
+    answer: ({ call }, _, view) => ({ json: JSON.stringify(accountJson(view, call)) }),
+  });
 
-function accountJson(view: AccountView, requestId: string): object {
+const LIMITS_OF = { gateway: "tier", application: "plan" } as const satisfies Record<
+  Surface,
+  Tier["kind"]
+>;
+
+// Unlike quotes, receipts and runs, /v1/me takes keys of the Gateway alone (SPEC 5.9, D-794).
+export const me = meAt("gateway", "/v1/me");
+export const applicationMe = meAt("application", "/api/v1/me");
+
+function accountJson(view: AccountView, call: { readonly requestId: string }): object {
   return {
     id: view.accountId,
     object: "account",
@@ -38,7 +50,7 @@ function accountJson(view: AccountView, requestId: string): object {
     month: {
       month: `${Math.floor(view.month / 100)}-${String(view.month % 100).padStart(2, "0")}`,
       spent_usd: toJsonNumber(view.monthSpent),
-      cap_usd: toJsonNumber(view.tier.monthlyCap),
+      cap_usd: moneyOrNull(monthlyCapOf(view.tier)),
       own_cap_usd: moneyOrNull(view.ownCap),
       resets_at: new Date(Date.UTC(Math.floor(view.month / 100), view.month % 100)).toISOString(),
     },
@@ -47,10 +59,13 @@ function accountJson(view: AccountView, requestId: string): object {
         ratesAt(view.key, view.nowMs),
         view.tier.requestsPerMinute,
       ),
+      ...(view.tier.accountRequestsPerMinute !== null && {
+        account_requests_per_minute: view.tier.accountRequestsPerMinute,
+      }),
       requests_per_day: view.key.requestsPerDay,
       tokens_per_minute: view.key.tokensPerMinute,
       tokens_per_day: view.key.tokensPerDay,
-      concurrent_streams: view.tier.streams,
+      concurrent_streams: streamsOf(view.tier),
       open_streams: view.openStreams,
     },
     services: view.tier.services,
@@ -64,7 +79,7 @@ function accountJson(view: AccountView, requestId: string): object {
       ends_at: timeOrNull(view.key.endsAtMs),
     },
     budgets: view.budgets.map((use) => ({ of: use.of, ...budgetUseJson(use) })),
-    svc: { request_id: requestId, cost_usd: toJsonNumber(ZERO) },
+    svc: freeSvc(call),
   };
 }
 

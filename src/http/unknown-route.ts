@@ -26,6 +26,8 @@ const PATH_LENGTH_MAX = 100;
 
 /** The paths that programs call. Pages of the console call many others, which help no program. */
 const API = /^(?:\/api)?\/v1\//;
+/** The paths of the Application API are those of the Gateway after this prefix. */
+const APPLICATION_PREFIX = "/api";
 /** No endpoint that is named has more parts, and a path can have thousands. */
 const PARTS_MAX = 8;
 
@@ -82,8 +84,19 @@ export function errorFormNear(
   return near === undefined ? null : errorFormOf(near, request);
 }
 
+/** A request without an endpoint. */
+interface Unserved {
+  readonly method: string;
+  readonly path: string;
+  /** The endpoints of the Gateway, for a path of the Application API. */
+  readonly gateway?: readonly Route[];
+}
+
 /** A 405 if the path has endpoints, otherwise a 404. */
-export function noEndpoint(routes: readonly Route[], method: string, path: string): ApiError {
+export function noEndpoint(
+  routes: readonly Route[],
+  { method, path, gateway = [] }: Unserved,
+): ApiError {
   const matching = routes.filter((route) => fits(route, path));
   if (matching.length > 0) {
     const allow = matching.flatMap(methodsOf).join(", ");
@@ -92,11 +105,21 @@ export function noEndpoint(routes: readonly Route[], method: string, path: strin
   }
   const slash = path.length > 1 && path.endsWith("/") ? ", which ends with a slash" : "";
   const missing = `There is no ${method} ${shorten(path)}${slash}`;
-  return new ApiError("not_found", `${missing}${adviceFor(routes, path)} ${DOCUMENTATION}`);
+  return new ApiError(
+    "not_found",
+    `${missing}${adviceFor(routes, path, gateway)} ${DOCUMENTATION}`,
+  );
 }
 
-/** The endpoint that was probably meant, else those whose paths begin as this one does. */
-function adviceFor(routes: readonly Route[], path: string): string {
+/**
+ * The endpoint that only the Gateway has, or that was probably meant, or else those whose
+ * paths begin as this one does.
+ */
+function adviceFor(routes: readonly Route[], path: string, gateway: readonly Route[]): string {
+  const other = routes.some(({ mistakenFor = [] }) => mistakenFor.includes(path))
+    ? undefined
+    : gateway.find((one) => fits(one, path.slice(APPLICATION_PREFIX.length)));
+  if (other !== undefined) return `: only the Gateway has it, at ${other.path}, for its own keys.`;
   const meant = closest(routes, path);
   if (meant !== null) return `. Did you mean ${meant.method} ${meant.path}?`;
   const { below, paths } = nearby(routes, path);

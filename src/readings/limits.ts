@@ -4,7 +4,7 @@ import type { CountedRate } from "../../actors/account-limits.ts";
 import type { KeyUse as AccountKeyUse } from "../../actors/account-use.ts";
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { windowLimitOf } from "../core/access/key-limits.ts";
-import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
+import { monthlyCapOf, PLANS, streamsOf, TIERS } from "../core/access/limits.ts";
 import { unlockWords } from "../core/access/tier-words.ts";
 import { ZERO } from "../core/money/money.ts";
 import {
@@ -198,7 +198,7 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
         ...one,
         requestsPerMinute: one.accountRequestsPerMinute ?? one.requestsPerMinute,
         streams: streamsOf(one),
-        monthlyCap: kind === "plan" ? null : one.monthlyCap,
+        monthlyCap: monthlyCapOf(one),
         unlock: unlockWords(one),
         isCurrent: one.name === name,
       }),
@@ -227,9 +227,4 @@ function mailJson({ tier: { mail }, counts }: AccountSummary): LimitsReply["mail
     recipients_day_max: mail.recipientsPerDay,
     recipients_message_max: mail.recipientsPerMessage,
   };
-}
-
-/** A stream is an open call too, and a plan limits only those. */
-function streamsOf({ streams, openCalls }: Tier): number {
-  return Math.min(streams, openCalls);
 }

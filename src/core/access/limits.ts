@@ -145,6 +145,16 @@ export function nextTier(current: Tier): Tier | null {
   return above.find(({ unlock }) => unlock !== null) ?? null;
 }
 
+/** The cap of a month; null for a plan, which caps none. */
+export function monthlyCapOf({ kind, monthlyCap }: Tier): NanoUsd | null {
+  return kind === "plan" ? null : monthlyCap;
+}
+
+/** The most open streams. A stream is an open call too, and a plan limits only those. */
+export function streamsOf({ streams, openCalls }: Tier): number {
+  return Math.min(streams, openCalls);
+}
+
 const TIERS_BY_NAME: ReadonlyMap<string, Tier> = new Map(TIERS.map((tier) => [tier.name, tier]));
 
 function tierNamed(name: TierName): Tier {

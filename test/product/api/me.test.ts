@@ -76,6 +76,46 @@ test("GET /v1/me shows everything of a new account, and is counted and logged", 
   ]);
 });
 
+test("GET /api/v1/me shows an account of the Application API, with its plan for a tier", async () => {
+  const account = await api.account({ surface: "application", paid: "20" });
+  const response = await api.get("/api/v1/me", account);
+  expect([response.status, response.headers.get("x-ratelimit-remaining-requests")]).toEqual([
+    200,
+    "9",
+  ]);
+  expect(await response.json()).toMatchObject({
+    id: account.id,
+    object: "account",
+    tier: { name: "free", next: null },
+    balance: { paid_usd: 20, free_usd: 1, spendable_usd: 21, spendable_limit: "balance" },
+    month: { cap_usd: null, own_cap_usd: null },
+    limits: {
+      requests_per_minute: 60,
+      account_requests_per_minute: 10,
+      concurrent_streams: 8,
+      open_streams: 0,
+    },
+    services: ["models"],
+    key: { id: account.keyId, scopes: ["models"] },
+    svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0 },
+  });
+  expect(await api.journal(account)).toMatchObject([
+    { type: "call", metadata: { endpoint: "/api/v1/me", service: "account", model: null } },
+  ]);
+});
+
+test("GET /api/v1/me refuses keys of the Gateway, and /v1/me those of the other surface", async () => {
+  const gateway = await api.account();
+  const application = await api.account({ surface: "application" });
+  for (const [path, account] of [
+    ["/api/v1/me", gateway],
+    ["/v1/me", application],
+  ] as const) {
+    const refused = await api.get(path, account);
+    expect([path, refused.status]).toEqual([path, 401]);
+  }
+});
+
 test("GET /v1/me accepts any valid key, whatever its scopes", async () => {
   expect(await me({ scopes: ["mail"] })).toMatchObject({ key: { scopes: ["mail"] } });
 });

@@ -19,7 +19,7 @@ describe("the refusal of a path without an endpoint names the endpoint that was 
   ];
   for (const [method, path, meant] of cases) {
     test(`${method} ${path.slice(0, 40)}: ${meant ?? "nothing is like it"}`, () => {
-      const { code, message } = noEndpoint(GATEWAY_ROUTES, method, path);
+      const { code, message } = noEndpoint(GATEWAY_ROUTES, { method, path });
       expect(code).toBe("not_found");
       expect(message).toStartWith(`There is no ${method} ${path.slice(0, 100)}`);
       expect(message).toEndWith("The documentation is at /docs");
@@ -32,7 +32,10 @@ describe("the refusal of a path without an endpoint names the endpoint that was 
   test("and of a hostile path, only as much is read as an endpoint can have", () => {
     // Splitting it for each endpoint would take minutes, beyond the time of a test.
     const path = "/".repeat(40_000_000);
-    const { code } = noEndpoint([...GATEWAY, ...PROGRAM, ...CONSOLE, ...OPERATOR], "GET", path);
+    const { code } = noEndpoint([...GATEWAY, ...PROGRAM, ...CONSOLE, ...OPERATOR], {
+      method: "GET",
+      path,
+    });
     expect(code).toBe("not_found");
   });
 
@@ -48,31 +51,49 @@ describe("the refusal of a path without an endpoint names the endpoint that was 
     ["POST", "/api/v1/fine_tuning/jobs", "/api/v1", "/api/v1/chat/completions, /api/v1/messages, "],
   ])("or else those near it: %s %s", (method, path, below, paths) => {
     const routes = path.startsWith("/api") ? APPLICATION : GATEWAY_ROUTES;
-    const { message } = noEndpoint(routes, method, path);
+    const { message } = noEndpoint(routes, { method, path });
     expect(message).toStartWith(`There is no ${method} ${path}. Below ${below} there are ${paths}`);
     expect(message).not.toContain("/console");
   });
 
   test("or the only one near it", () => {
-    const { message } = noEndpoint(GATEWAY_ROUTES, "GET", "/v1/maps/berlin");
+    const { message } = noEndpoint(GATEWAY_ROUTES, { method: "GET", path: "/v1/maps/berlin" });
     expect(message).toBe(
       "There is no GET /v1/maps/berlin. There is /v1/maps. The documentation is at /docs",
     );
   });
 
   test("of its own surface", () => {
-    const { message } = noEndpoint(APPLICATION, "GET", "/api/v1/model");
+    const { message } = noEndpoint(APPLICATION, { method: "GET", path: "/api/v1/model" });
     expect(message).toContain("Did you mean GET /api/v1/models?");
   });
 
+  test.each([
+    ["POST", "/api/v1/search", "/v1/search"],
+    ["POST", "/api/v1/search/batch", "/v1/search/batch"],
+    ["GET", "/api/v1/maps", "/v1/maps"],
+    ["GET", "/api/v1/mail/messages/msg_1", "/v1/mail/messages/{id}"],
+  ])("or the Gateway's endpoint that the Application API lacks: %s %s", (method, path, own) => {
+    const { message } = noEndpoint(APPLICATION, { method, path, gateway: GATEWAY });
+    expect(message).toStartWith(
+      `There is no ${method} ${path}: only the Gateway has it, at ${own},`,
+    );
+  });
+
+  test("but a path that is often mistaken for one of its own surface gets that", () => {
+    const asked = { method: "POST", path: "/api/v1/completions", gateway: GATEWAY };
+    const { message } = noEndpoint(APPLICATION, asked);
+    expect(message).toContain("Did you mean POST /api/v1/chat/completions?");
+  });
+
   test("and a slash at its end is named", () => {
-    const { message } = noEndpoint(GATEWAY_ROUTES, "GET", "/v1/me/");
+    const { message } = noEndpoint(GATEWAY_ROUTES, { method: "GET", path: "/v1/me/" });
     expect(message).toStartWith("There is no GET /v1/me/, which ends with a slash.");
   });
 });
 
 test("a method that a path lacks gets those it has; HEAD of a paid call is not offered", () => {
-  const allowed = (path: string) => noEndpoint(GATEWAY_ROUTES, "PUT", path).allow;
+  const allowed = (path: string) => noEndpoint(GATEWAY_ROUTES, { method: "PUT", path }).allow;
   expect(allowed("/v1/me")).toBe("GET, HEAD");
   expect(allowed("/v1/mail/messages/msg_1")).toBe("GET, HEAD");
   expect(allowed("/v1/maps")).toBe("GET");
