@@ -48,9 +48,10 @@ import { type Viewer, viewOf } from "./account-view.ts";
 import { NamedBudgets, NOTHING_NAMED } from "./named-budgets.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
+import { quotedDecision } from "./quoted-decision.ts";
 import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
 import { MAIL_OWNER } from "./records/keys.ts";
-import { inactive, isByTokens, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
+import { inactive, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import { type AdmitArgs, type AdmitReply, admit, type ToRepeat } from "./scripts/admit-script.ts";
 import { endResponse, type HoldRef, type ViewReply } from "./scripts/call-scripts.ts";
@@ -339,13 +340,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "quote") {
-      const { code, spendable, tokensLeft } = reply;
-      if (code === null) return { refusal: null, mayFit: false, rate, spendable, tokensLeft };
-      const refusedBy = moneyLimit({ ...reply, code }, budgets);
-      const context = { tier, key: rates, access: refusal, isAsked: false, refusedBy };
-      const error = refusalError({ ...reply, code }, terms, context);
-      const mayFit = MONEY_REFUSALS.has(code) || isByTokens(reply);
-      return { refusal: error, mayFit, rate, spendable, tokensLeft };
+      const { ownCap } = access.document;
+      return quotedDecision(reply, terms, { tier, key: rates, access: refusal, budgets, ownCap });
     }
     if (reply.verdict === "refused") {
       const { accountId, keys } = this;

@@ -1,7 +1,14 @@
 // The interface of an account for the rest of the program: it admits a call, and resolves the hold
 // of the call.
 
-import type { Budget, BudgetOwner, HeldBudget, StandingOwner } from "../src/core/access/budgets.ts";
+import type {
+  BindingBudget,
+  Budget,
+  BudgetOwner,
+  CallLimit,
+  HeldBudget,
+  StandingOwner,
+} from "../src/core/access/budgets.ts";
 import type { EndUser } from "../src/core/access/end-users.ts";
 import type { KeyLimits, ModelPatterns } from "../src/core/access/key-limits.ts";
 import type { KeyIdentity } from "../src/core/access/keys.ts";
@@ -195,6 +202,10 @@ export interface QuotedDecision extends Funds {
   readonly refusal: ApiError | null;
   /** True if the refusal is about money (402) or tokens: a lower bound may pass. */
   readonly mayFit: boolean;
+  /** The limit that leaves the least to hold. */
+  readonly limit: CallLimit;
+  /** The budget, if the limit is one. */
+  readonly budget?: BindingBudget;
   /** The tokens that the call could take by the limits of its key; null if the key has none. */
   readonly tokensLeft: number | null;
   readonly rate: RateLimits;

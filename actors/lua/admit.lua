@@ -32,7 +32,8 @@
 --         day (4) or else 0, place of the budget that refused it or 0, rest of the cap or budget,
 --         end of that budget's span or 0, and then the requests whose marker refused it } refused;
 --         no money was changed
---       { 'quote', the same numbers, rest of the limits of tokens or -1, error_code or '' }
+--       { 'quote', the same numbers, rest of the limits of tokens or -1, the limit that binds
+--         (binding_numbers in budgets.lua), error_code or '' }
 --         the decision that a call would get now: nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 
@@ -78,8 +79,8 @@ end
 local usable_free = eligible == 1 and free_at(w, now) or 0
 local cap_room = cap - month_use(w, month)
 local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
-local over, least_room = nil, AMOUNT_MAX
-if budgets then over, least_room = check_budgets(budgets, bound) end
+local over, least
+if budgets then over, least = check_budgets(budgets, bound) end
 
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
@@ -111,7 +112,8 @@ elseif deadline_ms == 0 and w.calls >= call_limit then
   code, refused_by = stream == 1 and 'too_many_streams' or 'rate_limit_exceeded', 'calls'
 end
 
-local left = spendable(w.paid + usable_free, cap_room, budget_room, least_room)
+local balance = w.paid + usable_free
+local left = spendable(balance, cap_room, budget_room, least and least.room or AMOUNT_MAX)
 if attempt == 6 then
   local tokens_left = -1
   for _, l in ipairs(limits or {}) do
@@ -121,8 +123,8 @@ if attempt == 6 then
     end
   end
   return { 'quote', refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
-    .. limit_numbers(refused_by, over, budget_room, cap_room) .. pack('<d', tokens_left),
-    code or '' }
+    .. limit_numbers(refused_by, over, budget_room, cap_room) .. pack('<d', tokens_left)
+    .. binding_numbers(balance, cap_room, budget_room, least), code or '' }
 end
 
 local for_money = IS_FOR_MONEY[code]

@@ -89,12 +89,21 @@ export type AdmitReply =
   | RefusedReply
   | QuoteReply;
 
-type QuoteReply = RefusalNumbers & {
+export type QuoteReply = RefusalNumbers & {
   readonly verdict: "quote";
   readonly code: ErrorCode | null;
   /** The tokens left within the limits of the key; null for a key without such limits. */
   readonly tokensLeft: number | null;
+  readonly binding: BindingNumbers;
 };
+
+/** Limits by the numbers that the script gives them in a quote. */
+const BINDING = ["balance", "cap", "key_month", "budget"] as const;
+
+/** The limit that leaves the least to hold. */
+interface BindingNumbers extends Pick<RefusalNumbers, "byBudget" | "left" | "renewsAtMs"> {
+  readonly limit: (typeof BINDING)[number];
+}
 
 /** Limits by the numbers that the script gives them in a refusal. */
 const REFUSED_BY = [null, "calls", "tokens", "requests_day", "tokens_day"] as const;
@@ -245,9 +254,11 @@ function parseAdmit(raw: RawReply): AdmitReply {
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
   if (verdict === "quote") {
     const [, , code] = raw as readonly RawReply[];
-    const left = numbers[REFUSAL_NUMBERS] ?? -1;
+    const [left = -1, kind = 0, ...limit] = numbers.slice(REFUSAL_NUMBERS);
     const tokensLeft = left < 0 ? null : left;
-    return { verdict, code: codeOf(String(code)), tokensLeft, ...refusalNumbers(numbers) };
+    const binding = { limit: BINDING[kind] ?? "balance", ...limitNumbers(limit) };
+    const decision = { code: codeOf(String(code)), tokensLeft, binding };
+    return { verdict, ...decision, ...refusalNumbers(numbers) };
   }
   if (verdict === null || !isErrorCode(verdict)) {
     throw new Error(`The admit script answered '${verdict}'`);
@@ -277,9 +288,7 @@ function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
     spendable = 0,
     retryMs = 0,
     by = 0,
-    place = 0,
-    left = 0,
-    renewsAtMs = 0,
+    ...budget
   ] = numbers;
   return {
     nowMs,
@@ -287,6 +296,13 @@ function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
     spendable: nanoOf(spendable),
     retrySeconds: inSeconds(retryMs),
     refusedBy: REFUSED_BY[by] ?? null,
+    ...limitNumbers(budget),
+  };
+}
+
+/** The numbers of a cap or budget, as `limit_numbers` of budgets.lua packs them. */
+function limitNumbers([place = 0, left = 0, renewsAtMs = 0]: readonly number[]) {
+  return {
     byBudget: place === 0 ? null : place - 1,
     left: nanoOf(left),
     renewsAtMs: renewsAtMs || null,

@@ -1,7 +1,6 @@
 // The replies of GET /v1/me and GET /api/v1/me.
 
-import { SPENDING_LIMITS } from "../calls/account.ts";
-import { SPANS, STANDING_OWNERS, STANDING_SPANS } from "../core/access/budgets.ts";
+import { SPENDING_LIMITS, STANDING_OWNERS, STANDING_SPANS } from "../core/access/budgets.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
 import { SCOPES, type Surface } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -15,7 +14,7 @@ import {
   usdAmount,
   wholeCount,
 } from "../http/schema.ts";
-import { BUDGET_USE_FIELDS, time } from "./budget-json.ts";
+import { BUDGET_USE_FIELDS, bindingBudget, time } from "./budget-json.ts";
 
 const scopes = (description: string) => Type.Array(oneOf(SCOPES), { description });
 
@@ -41,16 +40,7 @@ const meReply = ({ tier, cap, limits }: OwnFields) =>
       spendable_limit: oneOf(SPENDING_LIMITS, {
         description: "What keeps it from being more",
       }),
-      spendable_budget: nullable(
-        Type.Object(
-          {
-            span: oneOf(SPANS, { description: "`month` is that of `key.budget_usd`" }),
-            left_usd: BUDGET_USE_FIELDS.left_usd,
-            renews_at: BUDGET_USE_FIELDS.renews_at,
-          },
-          { description: "The budget, if that is one; null for any other limit" },
-        ),
-      ),
+      spendable_budget: bindingBudget({ month: "that of `key.budget_usd`" }),
     }),
     month: Type.Object({
       month: text({ pattern: "^\\d{4}-\\d{2}$", description: "The UTC month" }),

@@ -1,5 +1,5 @@
 import type { AccountView } from "../../actors/account.ts";
-import { type Spendable, spendableOf, viewAccount } from "../calls/account.ts";
+import { spendableOf, viewAccount } from "../calls/account.ts";
 import { ratesAt, windowLimitOf } from "../core/access/key-limits.ts";
 import { monthlyCapOf, nextTier, streamsOf, type Tier } from "../core/access/limits.ts";
 import type { Surface } from "../core/access/services.ts";
@@ -8,7 +8,7 @@ import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/m
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { freeSvc } from "./both-surfaces.ts";
-import { budgetUseJson, timeOrNull } from "./budget-json.ts";
+import { bindingBudgetJson, budgetUseJson, timeOrNull } from "./budget-json.ts";
 import { ME_EXAMPLES, ME_REPLIES } from "./me-reply.ts";
 
 /** SPEC 4.8: any valid key of the surface, with any scopes. */
@@ -92,14 +92,8 @@ function balanceJson(view: AccountView): object {
     held_usd: toJsonNumber(add(view.heldPaid, view.heldFree)),
     spendable_usd: toJsonNumber(spendable.amount),
     spendable_limit: spendable.limit,
-    spendable_budget: bindingBudgetJson(spendable),
+    spendable_budget: bindingBudgetJson(spendable.budget),
   };
-}
-
-function bindingBudgetJson({ budget }: Spendable): object | null {
-  if (budget === undefined) return null;
-  const { span, left, renewsAtMs } = budget;
-  return { span, left_usd: toJsonNumber(left), renews_at: timeOrNull(renewsAtMs) };
 }
 
 /** The conditions of the next tier that are not met; null if no payment unlocks one. */

@@ -24,6 +24,7 @@ import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { ChatAdmission } from "../services/chat/chat-admission.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
 import { atBothSurfaces, freeSvc } from "./both-surfaces.ts";
+import { bindingBudgetJson } from "./budget-json.ts";
 import { unitPrices } from "./quote-lines.ts";
 import { QUOTE_EXAMPLES, Quote, QuoteBody } from "./quote-schema.ts";
 
@@ -172,6 +173,8 @@ async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall
     would_pass: decision.refusal === null,
     refusal: refusalJson(decision),
     spendable_usd: toJsonNumber(decision.spendable),
+    spendable_limit: decision.limit,
+    spendable_budget: bindingBudgetJson(decision.budget),
     max_tokens_affordable: chat?.outputMax ?? null,
     valid_until: new Date(now - (now % HOUR_MS) + HOUR_MS).toISOString(),
     svc: freeSvc(call),

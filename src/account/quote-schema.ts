@@ -1,5 +1,6 @@
 // The request and the reply of POST /v1/quote.
 
+import { CALL_LIMITS } from "../core/access/budgets.ts";
 import type { Surface } from "../core/access/services.ts";
 import type { Example } from "../http/endpoint-info.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -7,6 +8,7 @@ import {
   anyObject,
   named,
   nullable,
+  oneOf,
   Type,
   text,
   usdAmount,
@@ -14,6 +16,7 @@ import {
   wholeCount,
 } from "../http/schema.ts";
 import { GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
+import { bindingBudget } from "./budget-json.ts";
 
 export const QuoteBody = Type.Object(
   {
@@ -77,6 +80,11 @@ export const Quote = named("Quote", {
     ),
   ),
   spendable_usd: usdAmount("What the call could hold at most now"),
+  spendable_limit: oneOf(CALL_LIMITS, { description: "What keeps it from being more" }),
+  spendable_budget: bindingBudget({
+    month: "also that of the key's monthly limit",
+    total: "also that of a run",
+  }),
   max_tokens_affordable: nullable(
     wholeCount(
       "For a chat: the highest output limit with which it would be admitted now, by money, the " +
@@ -107,6 +115,8 @@ const REPLY = {
   would_pass: true,
   refusal: null,
   spendable_usd: 4.98,
+  spendable_limit: "balance",
+  spendable_budget: null,
   max_tokens_affordable: 32_000,
   valid_until: "2026-11-28T15:00:00.000Z",
   svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },

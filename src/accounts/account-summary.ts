@@ -5,7 +5,13 @@ import type { AccountUse, KeyUse, OwnedBudget } from "../../actors/account-use.t
 import { parseDocument } from "../core/access/access.ts";
 import type { AccountState } from "../core/access/account-states.ts";
 import { bindingOf, roomOf } from "../core/access/budgets.ts";
-import { deriveTier, monthlyCapOf, nextTier, type Tier, type TierInputs } from "../core/access/limits.ts";
+import {
+  deriveTier,
+  monthlyCapOf,
+  nextTier,
+  type Tier,
+  type TierInputs,
+} from "../core/access/limits.ts";
 import { type FreeLot, freeLots, nextFreeEnd, usableFree } from "../core/money/free-lots.ts";
 import { add, min, type NanoUsd, ZERO } from "../core/money/money.ts";
 import { nextMonthMs } from "../core/money/months.ts";

@@ -1,7 +1,13 @@
 // Reads the state of an account and a key for its holder. The reading is a call of its own.
 
-import type { AccountView, BudgetUse, CallTerms, CallView } from "../../actors/account.ts";
-import { bindingOf, leftOf, roomOf } from "../core/access/budgets.ts";
+import type { AccountView, CallTerms, CallView } from "../../actors/account.ts";
+import {
+  type BindingBudget,
+  bindingOf,
+  leftOf,
+  roomOf,
+  type SpendingLimit,
+} from "../core/access/budgets.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, min, type NanoUsd } from "../core/money/money.ts";
 import { nextMonthMs } from "../core/money/months.ts";
@@ -9,24 +15,11 @@ import { takeHold } from "./admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "./call.ts";
 import { release } from "./settling.ts";
 
-/** The limit that determines how much an account can spend right now. */
-export const SPENDING_LIMITS = [
-  "balance",
-  "tier_cap",
-  "own_cap",
-  "key_budget",
-  "account_budget",
-] as const;
-export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
-
-/** A budget that binds: its span, the amount that is left, and the time at which it renews. */
-export type SpendingBudget = Pick<BudgetUse, "span" | "left" | "renewsAtMs">;
-
 export interface Spendable {
   readonly amount: NanoUsd;
   readonly limit: SpendingLimit;
   /** The budget, if the limit is one. */
-  readonly budget?: SpendingBudget;
+  readonly budget?: BindingBudget;
 }
 
 /** The account's state. The call is counted and logged like any other, and costs nothing. */

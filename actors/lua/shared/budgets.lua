@@ -96,17 +96,15 @@ local function read_budgets(key, packed, epoch, now)
   return budgets
 end
 
--- Returns the first budget that a hold of `bound` would exceed, and the smallest room of all.
+-- Returns the first budget that a hold of `bound` would exceed, and the one with the least room.
 local function check_budgets(budgets, bound)
-  local over, room = nil, AMOUNT_MAX
+  local over, least
   for i, named in ipairs(budgets) do
-    if not over and bound > named.room then
-      over = named
-      over.place = i
-    end
-    room = min(room, named.room)
+    named.place = i
+    if not over and bound > named.room then over = named end
+    if not least or named.room < least.room then least = named end
   end
-  return bound > 0 and over or nil, room
+  return bound > 0 and over or nil, least
 end
 
 -- True if the call would begin a run.
@@ -131,6 +129,17 @@ local function limit_numbers(refused_by, over, budget_room, cap_room)
   if refused_by == 'cap' then return pack('<ddd', 0, max(0, cap_room), 0) end
   if not over or refused_by ~= over.name then return pack('<ddd', 0, 0, 0) end
   return pack('<ddd', over.place, max(0, over.room), renews_at(over.span, over.record.start))
+end
+
+-- The numbers of the limit that leaves the least to hold, and of equal ones the first (D-795): the
+-- balance (0), the cap (1), the budget of the key's month (2) or another budget (3), then those of
+-- `limit_numbers`.
+local function binding_numbers(balance, cap_room, budget_room, least)
+  local kind, room, name = 0, balance, 'balance'
+  if cap_room < room then kind, room, name = 1, cap_room, 'cap' end
+  if budget_room < room then kind, room, name = 2, budget_room, 'budget' end
+  if least and least.room < room then kind, name = 3, least.name end
+  return pack('<d', kind) .. limit_numbers(name, least, budget_room, cap_room)
 end
 
 local function write_budgets(key, epoch, budgets)

@@ -164,12 +164,21 @@ function textOfQuote(reply: Reply): string {
     ["price version", reply.price_version ?? "-"],
     ["would pass", refusal === null ? "yes" : `no: ${refusal.message} (${refusal.code})`],
     ...(refusal?.retry_after == null ? [] : [["can pass in", `${refusal.retry_after} s`] as const]),
-    ["spendable", usdText(reply.spendable_usd)],
+    ["spendable", `${usdText(reply.spendable_usd)}, by ${bindingWords(reply)}`],
     ...(reply.max_tokens_affordable === null
       ? []
       : [["max_tokens that fits", `${reply.max_tokens_affordable}`] as const]),
     ["valid until", utc(new Date(reply.valid_until))],
   ]);
+}
+
+/** "the run budget, which does not renew" */
+function bindingWords({ spendable_limit: limit, spendable_budget: budget }: Reply): string {
+  const name = limit.replaceAll("_", " ");
+  if (budget === null) return `the ${name}`;
+  const { span, renews_at: end } = budget;
+  const renewal = end === null ? "does not renew" : `renews at ${utc(new Date(end))}`;
+  return `the ${name} (${span}), which ${renewal}`;
 }
 
 function usdText(amount: number): string {

@@ -113,6 +113,29 @@ export function leftOf({ amount }: Pick<Budget, "amount">, use: AmountUse): Nano
   return left < ZERO ? ZERO : left;
 }
 
+/** The limits that decide how much an account can spend right now. */
+export const SPENDING_LIMITS = [
+  "balance",
+  "tier_cap",
+  "own_cap",
+  "key_budget",
+  "account_budget",
+] as const;
+export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
+
+/** Those that decide how much a call can hold, which may name a run and an end user. */
+export const CALL_LIMITS = [...SPENDING_LIMITS, "run_budget", "end_user_budget"] as const;
+export type CallLimit = (typeof CALL_LIMITS)[number];
+
+/** A budget that binds. */
+export interface BindingBudget {
+  readonly span: Span;
+  /** The part of it that is neither spent nor held. */
+  readonly left: NanoUsd;
+  /** When it has its whole amount again, ms; null for never. */
+  readonly renewsAtMs: number | null;
+}
+
 /** The limit that leaves the least amount, which is zero at least; the first of equal ones. */
 export function bindingOf<Limit extends { readonly amount: NanoUsd }>(
   limits: readonly Limit[],

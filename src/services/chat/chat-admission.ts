@@ -130,12 +130,6 @@ interface QuotedTokens {
   readonly outputMax: number | null;
 }
 
-/** A prompt of so many tokens for a model. */
-interface ModelPrompt {
-  readonly model: ModelEntry;
-  readonly promptTokens: number;
-}
-
 /** The admission of a chat: its first attempt, and the second if the funds are short. */
 export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   readonly #chat: ChatCall;
@@ -163,12 +157,6 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     return this.#textBytes + mediaBytes(this.#chat.request.media);
   }
 
-  /** The output tokens of the model that this amount pays for after a prompt of so many tokens. */
-  affordable(available: NanoUsd, { model, promptTokens }: ModelPrompt): number {
-    const reach = reachOf(this.#chat.request);
-    return affordableOutputTokens(model.prices, { promptTokens, available }, reach);
-  }
-
   /** The cost of this usage by the price row of a call that is served now as it was asked. */
   likelyCost({ prices }: ModelEntry, usage: TokenUsage, atMs: number): NanoUsd {
     return exactCost(prices, usage, { served: servedAsAsked(this.#chat.request), atMs });
@@ -185,25 +173,35 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
       completionTokens: outputTokensMax(model, request),
     };
     const length = counted === null ? this.#uncounted() : this.#tightLength(counted);
-    return { longest, outputMax: this.#outputMax(model, decision, length) };
+    return { longest, outputMax: this.#quotedOutputMax(model, decision, length) };
   }
 
   /** The highest output limit with which the call would be admitted by this decision (D-820). */
+  #quotedOutputMax(model: ModelEntry, decision: QuotedDecision, length: PromptLength) {
+    const { refusal, mayFit } = decision;
+    // A lower output limit can bring the call below its cap, so this refusal alone does not mean 0.
+    const isFinal = refusal !== null && !mayFit && refusal.code !== "max_cost_exceeded";
+    const outputMax = this.#outputMax(model, decision, length);
+    return isFinal && outputMax !== null ? 0 : outputMax;
+  }
+
+  /**
+   * The highest output limit within what can be spent, the cap of the call, the model and its door,
+   * the context, and the tokens of the key. Null for a call that cannot set a limit.
+   */
   #outputMax(
     model: ModelEntry,
-    { refusal, mayFit, spendable, tokensLeft }: QuotedDecision,
+    { spendable, tokensLeft = null }: Pick<QuotedDecision, "spendable"> & Partial<QuotedDecision>,
     length: PromptLength,
   ): number | null {
     const { request, maxTokensMax = MESSAGES.maxTokensMax } = this.#chat;
     if (request.own?.hasNoLimit === true) return null;
-    // A lower output limit can bring the call below its cap, so this refusal alone does not mean 0.
-    if (refusal !== null && !mayFit && refusal.code !== "max_cost_exceeded") return 0;
     const { maxCost } = this.call;
     const available = maxCost === null ? spendable : min(spendable, maxCost);
     const promptTokens = length.bound;
     const longest = { ...request, maxTokens: maxTokensMax, hasDefaultLimit: true };
     const outputMax = Math.min(
-      this.affordable(available, { model, promptTokens }),
+      affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request)),
       outputTokensFor(model, longest, length),
       (tokensLeft ?? Number.POSITIVE_INFINITY) - promptTokens,
     );
@@ -250,10 +248,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     }
     if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
     if (second.funds === null) throw second.error;
-    throw await this.#shortOfMoney(terms, second.error, {
-      funds: second.funds,
-      promptTokens: length.bound,
-    });
+    throw await this.#shortOfMoney(terms, second.error, { funds: second.funds, length });
   }
 
   /** Ends a quote without admitting the call, after the checks that otherwise follow the hold. */
@@ -272,7 +267,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   async #shortOfMoney(
     { models: [model], bound }: ChatTerms,
     { code, retryAfterSeconds }: ApiError,
-    { funds, promptTokens }: { readonly funds: Funds; readonly promptTokens: number },
+    { funds, length }: { readonly funds: Funds; readonly length: PromptLength },
   ): Promise<ApiError> {
     const { spendable: left } = funds;
     if (code === "insufficient_credits" && !model.freeCreditEligible) {
@@ -282,8 +277,8 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const isLimited = this.#chat.request.own?.hasNoLimit !== true;
-    const fitting = isLimited ? this.affordable(left, { model, promptTokens }) : null;
+    // Money refuses after the tokens of the key, which a lower output limit passes too.
+    const fitting = this.#outputMax(model, funds, length);
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
     const message = moneyMessage({ bound, funds, fitting, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);

@@ -2,7 +2,6 @@
 
 import type { Funds } from "../../../actors/account.ts";
 import { leftWords } from "../../../actors/refusal.ts";
-import { CHAT } from "../../core/access/limits.ts";
 import { dollars, type NanoUsd } from "../../core/money/money.ts";
 import { capitalised } from "../../core/text/capital.ts";
 import { MODEL_USES, type ModelEntry, servedUse } from "./models/catalogue.ts";
@@ -47,7 +46,7 @@ interface Shortage {
 }
 
 interface Missing extends Shortage {
-  /** The output tokens that the remaining funds would pay for; null if no request limits them. */
+  /** The highest output limit with which the call would pass; null if a call cannot set one. */
   readonly fitting: number | null;
   /** True if the bytes of the prompt bound its tokens in the hold. */
   readonly isByBytes: boolean;
@@ -61,10 +60,9 @@ export function moneyMessage({ bound, funds, fitting, isByBytes }: Missing): str
 }
 
 function adviceFor(fitting: number): string {
-  const fits = Math.min(fitting, CHAT.maxTokensMax);
-  return fits < 1
+  return fitting < 1
     ? "Not even max_tokens 1 would fit"
-    : `It would fit with max_tokens of at most ${fits}`;
+    : `It would fit with max_tokens of at most ${fitting}`;
 }
 
 /** The message without advice. */

@@ -76,7 +76,7 @@ test("GET /v1/me shows everything of a new account, and is counted and logged", 
   ]);
 });
 
-test("GET /api/v1/me shows an account of the Application API, with its plan for a tier", async () => {
+test("GET /api/v1/me shows an account of the Application API, its plan as the tier", async () => {
   const account = await api.account({ surface: "application", paid: "20" });
   const response = await api.get("/api/v1/me", account);
   expect([response.status, response.headers.get("x-ratelimit-remaining-requests")]).toEqual([
@@ -104,7 +104,7 @@ test("GET /api/v1/me shows an account of the Application API, with its plan for 
   ]);
 });
 
-test("GET /api/v1/me refuses keys of the Gateway, and /v1/me those of the other surface", async () => {
+test("GET /api/v1/me refuses keys of the Gateway, and /v1/me those of applications", async () => {
   const gateway = await api.account();
   const application = await api.account({ surface: "application" });
   for (const [path, account] of [

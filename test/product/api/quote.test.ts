@@ -24,6 +24,8 @@ interface QuoteJson {
   readonly would_pass: boolean;
   readonly refusal: { readonly code: string; readonly status: number } | null;
   readonly spendable_usd: number;
+  readonly spendable_limit: string;
+  readonly spendable_budget: object | null;
   readonly max_tokens_affordable: number | null;
   readonly valid_until: string;
 }
@@ -186,6 +188,68 @@ describe("the binding limit", () => {
     const fitting = chatBody({ max_tokens: quote.max_tokens_affordable });
     expect((await quoted(account, CHAT, fitting)).would_pass).toBe(true);
     expect((await api.post(account, fitting)).status).toBe(200);
+  });
+
+  test("is the context, where money would pay for a longer reply", async () => {
+    const account = await api.account({ free: "0.001" });
+    const body = chatBody({ model: SHORT.id, max_tokens: 5_000 });
+    const quote = await quoted(account, CHAT, body);
+    const refusal = await errorOf(await api.post(account, body));
+    expect(refusal.code).toBe("insufficient_credits");
+    expect(quote.max_tokens_affordable).toBeLessThan(SHORT.contextTokens);
+    expect(refusal.message).toEndWith(`max_tokens of at most ${quote.max_tokens_affordable}`);
+  });
+
+  const spendable: readonly (readonly [of: object, limit: string, usd: number, span?: string])[] = [
+    [{ paid: "5" }, "balance", 5],
+    [{ paid: "500" }, "tier_cap", 100],
+    [{ paid: "20", ownCap: "7" }, "own_cap", 7],
+    [{ paid: "20", monthlyLimit: "3" }, "key_budget", 3, "month"],
+    [{ paid: "20", keyBudgets: { day: "2" }, budgets: { total: "9" } }, "key_budget", 2, "day"],
+    [
+      { paid: "20", keyBudgets: { day: "9" }, budgets: { total: "2" } },
+      "account_budget",
+      2,
+      "total",
+    ],
+    // Of equal limits the first one is named, as /v1/me does.
+    [{ paid: "2", budgets: { total: "2" } }, "balance", 2],
+  ];
+  for (const [terms, limit, amount, span] of spendable) {
+    const name = span === undefined ? limit : `${limit} of a ${span}`;
+    test(`of a call that passes is ${name}`, async () => {
+      const account = await api.account(terms);
+      const quote = await quoted(account, CHAT, chatBody({ max_tokens: 10 }));
+      expect(quote).toMatchObject({
+        would_pass: true,
+        spendable_usd: amount,
+        spendable_limit: limit,
+        spendable_budget:
+          span === undefined
+            ? null
+            : { span, left_usd: amount, renews_at: span === "total" ? null : expect.any(String) },
+      });
+      const { balance } = (await (await api.get("/v1/me", account)).json()) as {
+        balance: Pick<QuoteJson, "spendable_limit" | "spendable_budget">;
+      };
+      expect(balance.spendable_limit).toBe(limit);
+    });
+  }
+
+  test("of a call that passes can be the budget of its run", async () => {
+    const account = await api.account({ paid: "20" });
+    const ask = async (headers: Readonly<Record<string, string>>) => {
+      const body = { path: CHAT, body: chatBody({ max_tokens: 10 }) };
+      const response = await api.postTo("/v1/quote", account, body, { headers });
+      return (await response.json()) as QuoteJson;
+    };
+    const inRun = { "x-svc-run": "nightly; max-usd=0.50" };
+    const left = { spendable_limit: "run_budget", spendable_usd: 0.5 };
+    expect(await ask(inRun)).toMatchObject({
+      ...left,
+      spendable_budget: { span: "total", left_usd: 0.5, renews_at: null },
+    });
+    expect(await ask({})).toMatchObject({ spendable_limit: "balance", spendable_budget: null });
   });
 
   const binding: readonly (readonly [code: string, terms: object, body: object])[] = [

@@ -44,7 +44,7 @@ export async function admitQuoted(
   actor: Pick<Account, "admit" | "quote">,
   asked: Asking,
 ): Promise<Decision> {
-  const { refusal, mayFit, spendable } = await actor.quote(asked);
+  const { refusal, mayFit, spendable, budget } = await actor.quote(asked);
   const decision = await actor.admit(asked);
   const quoted = refusal?.code ?? "admitted";
   const verdict = verdictIn(decision);
@@ -54,6 +54,9 @@ export async function admitQuoted(
   const { bound } = asked.terms;
   if (bound > spendable ? refusal === null : mayFit) {
     throw new Disagreement(`The quote of ${bound} says ${quoted}, and ${spendable} to be left`);
+  }
+  if (budget !== undefined && budget.left !== spendable) {
+    throw new Disagreement(`${spendable} is left, but ${budget.left} of the budget that binds`);
   }
   return decision;
 }
