@@ -40,6 +40,7 @@ async function checkContainers(): Promise<void> {
   if (process.getuid?.() !== 0) return report.missing(what, "networks of containers need root");
   await using engine = await openEngine();
   console.log(`- Podman keeps images with ${engine.storage}.`);
+  if (engine.overlayRefusal !== null) report.refused("overlays of folders", engine.overlayRefusal);
   if (!(await buildImages(engine))) return;
   await checkCompose(engine, report);
   await checkChart(engine, report);

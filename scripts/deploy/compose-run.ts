@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type NanoUsd, nano, usd } from "../../src/core/money/money.ts";
 import { PROJECT } from "../local/home.mjs";
 import { freePort } from "../local/processes.mjs";
+import { reportRefusals } from "./compose-refusals.ts";
 import { checkSeparation } from "./compose-separation.ts";
 import { type Engine, LIMITS } from "./engine.ts";
 import { BUN_IMAGE } from "./images.ts";
@@ -20,9 +21,12 @@ import {
   type Target,
 } from "./load.ts";
 import type { Report } from "./report.ts";
-import { must } from "./tools.ts";
+import { must, type ProgramResult, run } from "./tools.ts";
 import { until } from "./until.ts";
 
+/** The compose file, and what the check adds to it. */
+const FILE = "compose.yaml";
+const CHECK_FILES = [FILE, "check.yaml"] as const;
 /** The project that compose.yaml names. */
 const NAME = "farebox";
 const APIS = ["api-1", "api-2"] as const;
@@ -36,6 +40,14 @@ export interface Installation {
   readonly engine: Engine;
   /** Runs podman-compose, and returns its output. */
   compose(...args: readonly string[]): Promise<string>;
+  /**
+   * Runs podman-compose, and returns its refusal too.
+   * @param options with `asItStands` without what the check adds to the file
+   */
+  tryCompose(
+    args: readonly string[],
+    options?: { readonly asItStands: boolean },
+  ): Promise<ProgramResult>;
   /** Runs a command of the tool in a container of its own. */
   farebox(...args: readonly string[]): Promise<Record<string, unknown>>;
   /** The name of a service's container. */
@@ -52,13 +64,18 @@ export async function checkCompose(engine: Engine, report: Report): Promise<void
   const folder = join(engine.folder, "compose");
   const ports = { HTTP_PORT: await freePort(), HTTPS_PORT: await freePort() };
   await layOut(folder, ports);
-  const env = { ...engine.env, COMPOSE_FILE: "compose.yaml:check.yaml" };
+  const optionsOf = (files: readonly string[]) => ({
+    cwd: join(folder, "deploy"),
+    env: { ...engine.env, COMPOSE_FILE: files.join(":") },
+  });
   const compose = (...args: readonly string[]) =>
-    must(["podman-compose", ...args], { cwd: join(folder, "deploy"), env });
+    must(["podman-compose", ...args], optionsOf(CHECK_FILES));
   const container = (service: string) => `${NAME}_${service}_1`;
   const installation: Installation = {
     engine,
     compose,
+    tryCompose: (args, options) =>
+      run(["podman-compose", ...args], optionsOf(options?.asItStands ? [FILE] : CHECK_FILES)),
     container,
     farebox: async (...args) => {
       const files = ["--volume", `${folder}/files:/files:ro`];
@@ -138,8 +155,7 @@ async function checkInstallation(at: Installation, report: Report, url: string):
       }
       await at.farebox("migrate");
       await at.farebox("config", "apply", "/files/config.json");
-      // With dependencies Podman 4.3 starts none: "generating dependency graph for container:
-      // container (migrate) depends on container (redis) not found in input list".
+      // With dependencies Podman 4.3 starts none, as the end of the check shows.
       const rest = ["proxy", "slow-model", ...APIS, "worker"];
       await at.compose("up", "--detach", "--no-build", "--no-deps", ...rest);
       await untilReady(at);
@@ -168,6 +184,7 @@ async function checkInstallation(at: Installation, report: Report, url: string):
     if (audit.difference !== null) throw new Error(JSON.stringify(audit));
     return `${audit.entries ?? ""} entries`.trim();
   });
+  await reportRefusals(at, report);
 }
 
 async function openAccount(at: Installation) {
@@ -206,7 +223,7 @@ async function update(at: Installation): Promise<void> {
   const env = {
     ...at.engine.env,
     COMPOSE: "podman-compose",
-    COMPOSE_FILE: "compose.yaml:check.yaml",
+    COMPOSE_FILE: CHECK_FILES.join(":"),
   };
   await must(["sh", join(deploy, "update"), "--no-build"], { env });
 }

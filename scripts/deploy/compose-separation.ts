@@ -54,9 +54,9 @@ export async function checkSeparation(
       for (const service of ["api-1", "api-2", "worker"]) {
         const { text } = await at.shell(
           service,
-          "id -u; grep CapEff /proc/self/status; touch /farebox/x 2>&1",
+          "id -u; grep -E 'CapEff|NoNewPrivs' /proc/self/status; touch /farebox/x 2>&1",
         );
-        const isBound = /^1000\nCapEff:\t0{16}\n.*Read-only file system/.test(text);
+        const isBound = /^1000\nCapEff:\t0{16}\nNoNewPrivs:\t1\n.*Read-only file system/.test(text);
         if (!isBound) throw new Error(`${service}: ${text}`);
       }
     },

@@ -15,7 +15,9 @@ export interface Engine extends AsyncDisposable {
   /** The settings by which any program runs this Podman. */
   readonly env: Readonly<Record<string, string>>;
   /** The driver that keeps images: `overlay`, or `vfs` where overlays cannot be mounted. */
-  readonly storage: string;
+  readonly storage: "overlay" | "vfs";
+  /** The words with which this machine refuses to mount an overlay; null where it mounts them. */
+  readonly overlayRefusal: string | null;
   podman(...args: readonly string[]): Promise<ProgramResult>;
   /** As `podman`, with its standard output; throws with its words if it fails. */
   must(...args: readonly string[]): Promise<string>;
@@ -24,7 +26,8 @@ export interface Engine extends AsyncDisposable {
 export async function openEngine(): Promise<Engine> {
   const place = temporaryFolder("farebox-deploy-");
   const at = (...path: string[]) => join(place.path, ...path);
-  const storage = (await canOverlay(at("probe"))) ? "overlay" : "vfs";
+  const overlayRefusal = await refusalOfOverlay(at("probe"));
+  const storage = overlayRefusal === null ? "overlay" : "vfs";
   for (const name of ["networks", "tmp", "files"]) mkdirSync(at(name));
   writeFileSync(at("storage.conf"), storageConf(storage, at));
   writeFileSync(at("containers.conf"), containersConf(at));
@@ -54,23 +57,25 @@ export async function openEngine(): Promise<Engine> {
     folder: at("files"),
     env,
     storage,
+    overlayRefusal,
     podman: (...args) => run(["podman", ...args], options),
     must: (...args) => must(["podman", ...args], options),
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** True if the kernel joins folders; otherwise each container has a copy of its whole image. */
-async function canOverlay(probe: string): Promise<boolean> {
+/** Null if the kernel joins folders; otherwise each container has a copy of its whole image. */
+async function refusalOfOverlay(probe: string): Promise<string | null> {
   for (const name of ["lower", "upper", "work", "merged"]) {
     mkdirSync(join(probe, name), { recursive: true });
   }
   const layers = ["lower", "upper", "work"].map((name) => `${name}dir=${join(probe, name)}`);
   const merged = join(probe, "merged");
   const mount = ["mount", "-t", "overlay", "overlay", "-o", layers.join(","), merged];
-  if ((await run(mount)).exitCode !== 0) return false;
+  const mounted = await run(mount);
+  if (mounted.exitCode !== 0) return mounted.stderr;
   await must(["umount", merged]);
-  return true;
+  return null;
 }
 
 type At = (...path: string[]) => string;
