@@ -52,7 +52,8 @@ describe.skipIf(!canRun)("the page of webhooks", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("shows a failure, and sends the event again by a button", async () => {
+  /** Has the receiver refuse a test event for good, for which the webhook is disabled. */
+  async function refuseEvent(): Promise<void> {
     receiver.answer = () => new Response(null, { status: 410 });
     await ada.button(/^Test/).click();
     await ada.sees("disabled: it answered 410");
@@ -61,19 +62,45 @@ describe.skipIf(!canRun)("the page of webhooks", () => {
       .first()
       .waitFor();
     receiver.answer = () => new Response(null, { status: 204 });
+  }
+
+  /** Enables the webhook by its dialog; its event is old enough then to be sent again. */
+  async function enable(look: () => Promise<void> = async () => {}): Promise<void> {
     await ada.button(/^Change/).click();
     await ada.page.getByLabel("Send events to it").check({ force: true });
-    await ada.inspect("webhooks-change");
+    await look();
     await ada.button("Save").click();
     await ada.sees("The webhook is changed.");
     await stage.running.product.operator.database.sql`
       UPDATE webhook_deliveries SET started_at = started_at - interval '2 minutes'`;
+  }
+
+  test("shows a failure, and sends the event again by a button", async () => {
+    await refuseEvent();
+    await enable(() => ada.inspect("webhooks-change"));
     const before = receiver.got.length;
     await ada.page
       .getByRole("row", { name: /webhook\.test.*Failed/ })
       .getByRole("button", { name: /^Send again/ })
       .click();
     await eventually("it was sent again", () => receiver.got.length === before + 1);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("sends all events that failed again by one button, each with its id", async () => {
+    await refuseEvent();
+    await enable();
+    const before = receiver.got.length;
+    await ada.button(/^Change/).click();
+    await ada.button("Send failed events again").click();
+    await ada.sees("Send failed events again?");
+    await ada.inspect("webhooks-replay");
+    await ada.button("Send failed events again").click();
+    await ada.sees("1 event is sent again.");
+    await eventually("it was sent again", () => receiver.got.length === before + 1);
+    const [refused, again] = receiver.got.slice(-2).map(({ json }) => json.id);
+    expect(again).toMatch(/^evt_/);
+    expect(again).toBe(refused ?? "");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
