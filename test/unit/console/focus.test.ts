@@ -3,7 +3,6 @@
 // ships rules of 1.2 alone and fetches others at run time; so the rules of 1.3 stand here (D-801).
 
 import { expect, test } from "bun:test";
-import { nano, usd } from "../../../src/core/money/money.ts";
 import { monthOf, monthText } from "../../../src/core/money/months.ts";
 import { FOCUS_HEADINGS } from "../../../src/readings/focus/focus-columns.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
@@ -13,6 +12,7 @@ import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { type FocusRow, focusRows } from "../../support/focus-rows.ts";
 import { shared } from "../../support/shared.ts";
+import { signedUsd } from "../../support/signed-usd.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await shared(ConsoleWorld.start());
@@ -83,11 +83,7 @@ async function charged({ id }: TestAccount): Promise<{ all: bigint; paid: bigint
 }
 
 const sum = (rows: readonly FocusRow[], column: string) =>
-  rows.reduce((total, row) => nano(total + signedUsd(row[column] ?? "")), 0n);
-
-function signedUsd(text: string): bigint {
-  return text.startsWith("-") ? -usd(text.slice(1)) : usd(text);
-}
+  rows.reduce((total, row) => total + signedUsd(row[column] ?? ""), 0n);
 
 /** The digits of a decimal number with twelve places. */
 function pico(text: string | undefined): bigint {

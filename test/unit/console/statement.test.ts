@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { toUuid } from "../../../src/core/ids.ts";
-import { nano, toDecimal, usd } from "../../../src/core/money/money.ts";
+import { nano, toDecimal } from "../../../src/core/money/money.ts";
 import { addMonths, monthText } from "../../../src/core/money/months.ts";
 import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { verifyStatement } from "../../../src/core/receipts/statement-jws.ts";
@@ -13,6 +13,7 @@ import type { StatementReply } from "../../../src/readings/signed/signed-stateme
 import { chatBody, RECEIPT_KEY } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";
+import { signedUsd } from "../../support/signed-usd.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const world = await shared(ConsoleWorld.start());
@@ -34,9 +35,7 @@ async function receiptOf({ id }: TestAccount, request: string) {
 
 /** Signed amounts, in nano-USD. */
 function sumOf(amounts: readonly string[]): bigint {
-  return amounts.reduce((sum, text) => {
-    return sum + (text.startsWith("-") ? -usd(text.slice(1)) : usd(text));
-  }, 0n);
+  return amounts.reduce((sum, text) => sum + signedUsd(text), 0n);
 }
 
 /** An account whose free credit pays for a part, and the ids of its calls. */
