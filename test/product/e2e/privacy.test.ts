@@ -3,9 +3,8 @@
 
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
+import { freePort } from "../../../scripts/local/processes.mjs";
 import { findAccount } from "../../../src/accounts/administration.ts";
 import { changeEndUserBudget, endUserNamed } from "../../../src/accounts/end-users.ts";
 import { noted } from "../../../src/cli/noted.ts";
@@ -13,76 +12,25 @@ import { SCOPES } from "../../../src/core/access/services.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { DOORS, type DoorName } from "../../support/api/doors.ts";
 import { eventually } from "../../support/eventually.ts";
+import { failureReport, mailTo } from "../../support/fakes/failure-report.ts";
 import { moderationOf, replyTo } from "../../support/fakes/fake-vectors.ts";
 import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
 import { anthropicWire } from "../../support/fakes/wire/anthropic-wire.ts";
 import { CHAT_WIRES } from "../../support/fakes/wire/chat-wire.ts";
 import { responsesWire } from "../../support/fakes/wire/responses-wire.ts";
 import { eventsUpTo, type WireForm } from "../../support/fakes/wire/wire-answer.ts";
+import { canary, SECRETS } from "../../support/product/canaries.ts";
 import { startProduct } from "../../support/product/product.ts";
 import { speakMcp } from "../../support/product/speak-mcp.ts";
+import { toldCustomer } from "../../support/product/told-customer.ts";
 import { inEachForm, modelFor, WAYS, type Way } from "../../support/product/ways.ts";
+import { writtenBy } from "../../support/product/written.ts";
 import { shared, sharedServer } from "../../support/shared.ts";
 
-/** A word that occurs nowhere else. */
-function canary(name: string): string {
-  return `canary${name}${randomBytes(9).toString("hex")}`;
-}
-
-function decimals(): string {
-  return String(BigInt(`0x${randomBytes(6).toString("hex")}`))
-    .padStart(13, "1")
-    .slice(0, 13);
-}
-
-const SECRETS = {
-  prompt: canary("Prompt"),
-  system: canary("System"),
-  completion: canary("Completion"),
-  toolArguments: canary("Arguments"),
-  toolAnswer: canary("ToolAnswer"),
-  toolSchema: canary("Schema"),
-  upstreamError: canary("Upstream"),
-  badJson: canary("BadJson"),
-  badField: canary("BadField"),
-  unknownModel: canary("Model"),
-  path: canary("Path"),
-  query: canary("Query"),
-  search: canary("Search"),
-  searchDomain: canary("domain").toLowerCase(),
-  searchField: canary("SearchField"),
-  searchKey: canary("SearchKey"),
-  result: canary("Result"),
-  resultPage: canary("page").toLowerCase(),
-  header: canary("Header"),
-  wrongKey: canary("WrongKey"),
-  mapsQuery: canary("MapsQuery"),
-  mapsAnswer: canary("MapsAnswer"),
-  mapsAction: canary("MapsAction"),
-  mapsValue: canary("MapsValue"),
-  mapsName: canary("MapsName"),
-  mapsStop: canary("MapsStop"),
-  // No other number has these digits by chance.
-  latitude: `51.${decimals()}`,
-  longitude: `7.${decimals()}`,
-  mailAddress: canary("Mailto").toLowerCase(),
-  mailSubject: canary("Subject"),
-  mailText: canary("Text"),
-  mailHtml: canary("Html"),
-  mailName: canary("Name").slice(0, 40),
-  mailReply: canary("Reply").toLowerCase(),
-  mailKey: canary("Idempotency"),
-  quoted: canary("Quoted"),
-  quotedField: canary("QuotedField"),
-  quotedPath: canary("QuotedPath"),
-  quotedQuery: canary("QuotedQuery"),
-  chatKey: canary("ChatKey"),
-  streamKey: canary("StreamKey"),
-  repeated: canary("Repeated"),
-  endUser: canary("EndUser"),
-  namedEndUser: canary("NamedEndUser"),
-  mcp: canary("mcp"),
-} as const;
+/** The events that the calls of the test give; each could quote its cause. */
+const TOLD_TYPES = ["webhook.test", "key.burn_rate", "limit.reached", "mail.bounced"];
+/** A word in the address of a webhook, which only Postgres keeps. */
+const HOOK = canary("Hook");
 /** Documentation addresses, so that no log of a network can have them by chance. */
 const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
 const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
@@ -97,6 +45,7 @@ const collector = sharedServer(async (request) => {
 });
 const upstream = sharedServer(answerUpstream);
 const smtp = await shared(ScriptedSmtp.start());
+const bouncePort = await freePort();
 const product = await shared(
   startProduct({
     apis: 1,
@@ -132,6 +81,8 @@ const product = await shared(
       MAIL_DOMAIN: "mail.privacy.test",
       MAIL_SMTP_URL: `${smtp.url}?tls=none`,
       MAIL_WAIT_SECONDS: "5",
+      MAIL_BOUNCE_PORT: String(bouncePort),
+      WEBHOOK_ALLOW_PRIVATE: "true",
     },
   }),
 );
@@ -140,6 +91,10 @@ const account = await product.account({
   contract: "enterprise",
   email: `${KEPT}@a.org`,
   scopes: ["models", "search", "mail"],
+});
+const customer = await toldCustomer(product, account, {
+  address: HOOK,
+  reply: SECRETS.hookReply,
 });
 
 /** An upstream that quotes the request, in replies and in errors. */
@@ -216,16 +171,20 @@ async function post(
   return reply.status;
 }
 
-/** Budgets count the end users that calls name; one of them has a budget of its own. */
+/** Budgets count the end users that calls name; two of them have a budget of their own. */
 const BY_HEADER = { "x-svc-end-user": SECRETS.namedEndUser };
 const { administration } = product.operator;
-for (const id of [null, SECRETS.namedEndUser]) {
+for (const [id, amount] of [
+  [null, "40"],
+  [SECRETS.namedEndUser, "40"],
+  [SECRETS.poorEndUser, "0.000001"],
+] as const) {
   const row = await findAccount(administration, account.id);
   await changeEndUserBudget(administration, row, {
     endUser: id === null ? null : endUserNamed(administration, row, id),
     key: null,
     span: "day",
-    amount: usd("40"),
+    amount: usd(amount),
     note: (about) => noted(administration, "budget_changed", about),
   });
 }
@@ -352,6 +311,8 @@ async function speak(): Promise<void> {
   await speakBesideDoors();
   await quoteCalls();
   await repeatCalls();
+  await readReceipts();
+  expect(await post(chat("echo"), { "x-svc-end-user": SECRETS.poorEndUser })).toBe(402);
   expect(await post(chat(SECRETS.unknownModel))).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/${SECRETS.path}`)).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/chat/completions?q=${SECRETS.query}`)).toBe(200);
@@ -451,6 +412,27 @@ async function repeatCalls(): Promise<void> {
   expect(await post({ ...body, stream: true }, keyed(streamKey))).toBe(409);
 }
 
+/** Gets receipts of calls with secrets: within their replies, and later. */
+async function readReceipts(): Promise<void> {
+  const { url } = product.api(0);
+  const headers = { authorization: `Bearer ${account.key}`, "x-svc-receipt": "inline" };
+  for (const stream of [false, true]) {
+    const body = JSON.stringify(chat("echo", { stream }));
+    const reply = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+    expect(await reply.text()).toContain('"receipt":"ey');
+  }
+  const failed = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(chat("500")),
+  });
+  const path = `/v1/receipts/${failed.headers.get("x-request-id")}`;
+  await eventually("a receipt is issued", async () => {
+    const { status } = await fetch(url + path, { headers });
+    return status === 200;
+  });
+}
+
 async function search(): Promise<void> {
   const one = { query: SECRETS.search, include_domains: [`${SECRETS.resultPage}.example`] };
   const domains = { exclude_domains: [`${SECRETS.searchDomain}.example`] };
@@ -481,6 +463,9 @@ async function sendMail(): Promise<void> {
   const path = "/v1/mail/send";
   expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
   expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
+  const returnPath = smtp.accepted[0]?.from ?? "";
+  const mail = failureReport("failed", to);
+  expect(await mailTo(bouncePort, returnPath, { mail })).toBe(250);
   expect(await post({ ...message, to: [to, SECRETS.mailAddress] }, {}, path)).toBe(400);
   expect(await post({ ...message, bcc: to }, {}, path)).toBe(400);
   const refuse = (code: number) => () => ({ code, text: `<${to}> ${SECRETS.mailAddress}` });
@@ -516,40 +501,17 @@ async function speakThroughOutage(): Promise<void> {
   await eventually("calls are served again", async () => (await post(chat("echo"))) === 200);
 }
 
-/** Makes the stores write all their data to their files. */
-async function persist(): Promise<void> {
-  const redis = new Redis(product.redis.url);
-  await redis.bgrewriteaof();
-  await eventually("the append-only file is rewritten", async () => {
-    return (await redis.info("persistence")).includes("aof_rewrite_in_progress:0");
-  });
-  await redis.save();
-  redis.disconnect();
-  await product.operator.database.sql`CHECKPOINT`;
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
-}
-
-/** Every row of every table as text; a data file may hold a long value compressed. */
-async function tables(): Promise<string> {
-  const { sql } = product.operator.database;
-  const names = await sql`SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-    WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`;
-  const texts = [];
-  for (const { name } of names) {
-    const rows = await sql.unsafe(`SELECT t::text AS row FROM ${name} t`);
-    texts.push(`${name}\n`, ...rows.map((row) => `${row.row}\n`));
-  }
-  return texts.join("");
+/** The words that must be nowhere. */
+function secretWords(): Readonly<Record<string, string>> {
+  const key = account.key.slice("svc_live_".length);
+  const [hook = "", hookAway = ""] = customer.secrets.map((one) => one.slice("whsec_".length, -4));
+  return { ...SECRETS, key, keyStart: key.slice(0, 16), hook, hookAway, CLIENT, REFUSED_CLIENT };
 }
 
 test("no word of a caller, and no key or address, is kept anywhere", async () => {
   await speak();
   await sendMail();
+  await customer.told(TOLD_TYPES);
   await speakThroughOutage();
   await eventually("all calls are in the log", async () => {
     await product.operator.flush();
@@ -560,15 +522,12 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
   // A row shows that a budget has counted an end user, so that a digest was stored.
   const { sql } = product.operator.database;
   expect(await sql`SELECT FROM end_user_counts`).not.toHaveLength(0);
-  await persist();
-  const { home } = product.parts;
-  const places = [home, dirname(product.redis.dir), dirname(product.postgres.dir)];
-  const files = places.flatMap(filesBelow).map((path) => [path, readFileSync(path)] as const);
-  files.push(["tables", Buffer.from(await tables())]);
-  const metrics = await Promise.all(product.programs.map((program) => program.metricsText()));
-  files.push(["metrics", Buffer.from(metrics.join())]);
+  expect((await sql`SELECT FROM receipts`).length).toBeGreaterThanOrEqual(3);
+  const files = await writtenBy(product);
   await eventually("the collector has spans", () => spans.includes("/v1/maps"));
   files.push(["spans", Buffer.from(spans)]);
+  const told = customer.got().join("\n");
+  files.push(["events of webhooks", Buffer.from(told)]);
 
   const findAll = (word: string) => files.filter(([, bytes]) => bytes.includes(word));
   expect(findAll(KEPT).length).toBeGreaterThanOrEqual(3);
@@ -577,10 +536,11 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
   }
   expect(findAll("/v1/search/batch").length).toBeGreaterThanOrEqual(3);
   expect(findAll("/mcp").length).toBeGreaterThanOrEqual(3);
+  expect(told).not.toContain(KEPT);
   expect(files.some(([path]) => path.endsWith(".rdb"))).toBe(true);
-  const secret = account.key.slice("svc_live_".length);
-  const words = { ...SECRETS, key: secret, keyStart: secret.slice(0, 16), CLIENT, REFUSED_CLIENT };
-  const found = Object.entries(words).flatMap(([name, word]) =>
+  const beyondPostgres = findAll(HOOK).filter(([path]) => !path.startsWith(product.postgres.dir));
+  expect(beyondPostgres.map(([path]) => path)).toEqual(["tables"]);
+  const found = Object.entries(secretWords()).flatMap(([name, word]) =>
     [word, Buffer.from(word).toString("base64").slice(0, -4), Buffer.from(word).toString("hex")]
       .flatMap(findAll)
       .map(([path]) => `${name} in ${path}`),

@@ -1,7 +1,11 @@
-// Writes reports of mail servers, in the form of RFC 3464.
+// Writes reports of mail servers, in the form of RFC 3464, and sends them.
+
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+
+const RECIPIENT = "b@x.test";
 
 /** A report with this action for a message to one recipient. */
-export function failureReport(action = "failed"): string {
+export function failureReport(action = "failed", recipient = RECIPIENT): string {
   return [
     "From: MAILER-DAEMON@relay.test",
     "Subject: Undelivered Mail Returned to Sender",
@@ -22,7 +26,7 @@ export function failureReport(action = "failed"): string {
     "",
     "Reporting-MTA: dns; relay.test",
     "",
-    "Final-Recipient: rfc822; b@x.test",
+    `Final-Recipient: rfc822; ${recipient}`,
     `Action: ${action}`,
     "Status: 5.1.1",
     "Diagnostic-Code: smtp; 550 5.1.1 No such user",
@@ -37,4 +41,24 @@ export function failureReport(action = "failed"): string {
     "--9B095B5ADSN=_01D0/relay.test--",
     "",
   ].join("\r\n");
+}
+
+/**
+ * Sends a mail, by default a report of a failure, which has no sender. Returns the code of the
+ * server's last reply.
+ */
+export async function mailTo(
+  port: number,
+  to: string,
+  { from, mail = failureReport() }: { readonly from?: string; readonly mail?: string } = {},
+): Promise<number> {
+  const connection = new SMTPConnection({ host: "127.0.0.1", port, ignoreTLS: true });
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  connection.on("error", reject);
+  connection.connect(() => {
+    connection.send({ from: from ?? false, to }, mail, (error) => {
+      resolve(error?.responseCode ?? 250);
+    });
+  });
+  return await promise.finally(() => connection.quit());
 }

@@ -1,7 +1,6 @@
 // Tests how workers go on with a message whose process, job or worker is gone; and bounces.
 
 import { beforeEach, expect, test } from "bun:test";
-import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { DETACHED_LEASE_MS } from "../../../actors/detached-hold.ts";
 import { LEASE_MS } from "../../../src/core/access/limits.ts";
 import { toUuid } from "../../../src/core/ids.ts";
@@ -15,7 +14,7 @@ import { completeMail } from "../../../workers/mail-completer.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import { eventually } from "../../support/eventually.ts";
-import { failureReport } from "../../support/fakes/failure-report.ts";
+import { failureReport, mailTo } from "../../support/fakes/failure-report.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import {
@@ -209,9 +208,9 @@ test("a bounce that overtakes the end of its message is accepted when repeated",
   if (claim === null) throw new Error("It could not be claimed");
   await using listener = await bounceListener();
   const address = bounceAddress(id, "secret", "b.test");
-  expect(await mailTo(listener.port, "", address)).toBe(451);
+  expect(await mailTo(listener.port, address)).toBe(451);
   await deliveries.end(claim, { status: "sent", accepted: 1 });
-  expect(await mailTo(listener.port, "", address)).toBe(250);
+  expect(await mailTo(listener.port, address)).toBe(250);
   expect((await world.stored(id)).status).toBe("bounced");
 });
 
@@ -219,19 +218,18 @@ test("a bounce marks its message, and other mail is ignored", async () => {
   const { id } = await resultOf(await world.send(account, mailBody()));
   await using listener = await bounceListener();
   const address = bounceAddress(id, "secret", "b.test");
-  expect(await mailTo(listener.port, "", bounceAddress(id, "forged", "b.test"))).toBe(550);
-  expect(await mailTo(listener.port, "", "postmaster@b.test")).toBe(550);
-  expect(await mailTo(listener.port, "someone@x.test", address)).toBe(250);
+  expect(await mailTo(listener.port, bounceAddress(id, "forged", "b.test"))).toBe(550);
+  expect(await mailTo(listener.port, "postmaster@b.test")).toBe(550);
+  expect(await mailTo(listener.port, address, { from: "someone@x.test" })).toBe(250);
   expect((await world.status(account, id)).status).toBe("sent");
   // A vacation notice has an empty sender too.
-  expect(await mailTo(listener.port, "", address, "Auto-Submitted: auto-replied\r\n\r\nx")).toBe(
-    250,
-  );
-  expect(await mailTo(listener.port, "", address, failureReport("delayed"))).toBe(250);
+  const vacation = "Auto-Submitted: auto-replied\r\n\r\nx";
+  expect(await mailTo(listener.port, address, { mail: vacation })).toBe(250);
+  expect(await mailTo(listener.port, address, { mail: failureReport("delayed") })).toBe(250);
   expect((await world.status(account, id)).status).toBe("sent");
-  expect(await mailTo(listener.port, "", address.toUpperCase())).toBe(250);
+  expect(await mailTo(listener.port, address.toUpperCase())).toBe(250);
   expect((await world.status(account, id)).status).toBe("bounced");
-  expect(await mailTo(listener.port, "", address)).toBe(250);
+  expect(await mailTo(listener.port, address)).toBe(250);
 });
 
 async function bounceListener(): Promise<AsyncDisposable & { readonly port: number }> {
@@ -244,22 +242,4 @@ async function bounceListener(): Promise<AsyncDisposable & { readonly port: numb
     log: silent,
   });
   return { port, [Symbol.asyncDispose]: close };
-}
-
-/** The code of the server's last reply. */
-async function mailTo(
-  port: number,
-  from: string,
-  to: string,
-  mail = failureReport(),
-): Promise<number> {
-  const connection = new SMTPConnection({ host: "127.0.0.1", port, ignoreTLS: true });
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  connection.on("error", reject);
-  connection.connect(() => {
-    connection.send({ from: from === "" ? false : from, to }, mail, (error) => {
-      resolve(error?.responseCode ?? 250);
-    });
-  });
-  return await promise.finally(() => connection.quit());
 }
