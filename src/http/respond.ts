@@ -151,7 +151,7 @@ class CommonHeaders {
 
 const commonHeaders = new CommonHeaders();
 /** The `cache-control` of event streams: a proxy that compresses a stream would hold it back. */
-export const STREAM_CACHE_CONTROL = "no-store, no-transform";
+const STREAM_CACHE_CONTROL = "no-store, no-transform";
 /** The common headers of event streams. */
 const streamHeaders = new CommonHeaders({
   "cache-control": STREAM_CACHE_CONTROL,

@@ -143,7 +143,7 @@ Any other message counts as one request.`,
       },
     });
     // The library refused the call by its headers, so that the API has not counted it.
-    if (!isCounted && !isStream(response)) await count();
+    if (!isCounted) await count();
     return challenge ?? response;
   },
   answer: (_, __, response) => ({ response }),
@@ -190,14 +190,6 @@ function offerOf({ catalogue, calls }: McpDeps): Exchange["offer"] {
 /** The page of the dashboard where an account adds credit. */
 function topUpUrlOf({ dashboard }: McpConfig, accountId: string): string | null {
   return dashboard === null ? null : `${accountPage(dashboard, accountId, "billing")}?add=credit`;
-}
-
-/**
- * True for an event stream. Such an answer begins after all checks of headers and before the tool's
- * result.
- */
-function isStream({ headers }: Response): boolean {
-  return headers.get("content-type")?.startsWith("text/event-stream") === true;
 }
 
 /** The API's answer to a tool's call. */

@@ -6,18 +6,19 @@ import {
   type InputRequiredResult,
   inputRequired,
   isJSONRPCRequest,
+  isLegacyRequest,
   isSpecType,
   ProtocolErrorCode,
   specTypeSchemas,
   type Tool,
   Server as ToolServer,
+  WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { AccountView } from "../../actors/account.ts";
 import project from "../../package.json";
 import { SERVICES } from "../core/access/services.ts";
 import { ERRORS } from "../core/errors.ts";
 import { SchemaWriter } from "../http/docs/openapi-schema.ts";
-import { STREAM_CACHE_CONTROL } from "../http/respond.ts";
 import { Type } from "../http/schema.ts";
 import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
 import { toolReply } from "./tool-result.ts";
@@ -63,28 +64,40 @@ const SCHEMAS: ReadonlyMap<string, Tool["inputSchema"]> = new Map(
 const handler = createMcpHandler(
   ({ authInfo }) => serverOf(authInfo?.extra?.[EXCHANGE] as Exchange),
   // Nothing is announced later, so no client can wait for it.
-  { maxSubscriptions: 0 },
+  { legacy: "reject", maxSubscriptions: 0 },
 );
 
 /**
  * The reply to a message: of MCP 2026-07-28 with its envelope, of 2025-11-25 and before without
- * one. Nothing is kept between messages.
+ * one. Nothing is kept between messages. Each reply is JSON and no event stream (D-771).
  */
 export async function answerMessage(exchange: Exchange): Promise<Response> {
   const { request, message } = exchange;
   const refusal = await refusalOfShape(message);
   if (refusal !== null) return refusal;
-  const authInfo = { token: "", clientId: "", scopes: [], extra: { [EXCHANGE]: exchange } };
   const headers = new Headers(request.headers);
   // The body was parsed before, under whatever type it came, as at every endpoint of the API.
   headers.set("content-type", "application/json");
   const { method, signal, url } = request;
   const read = new Request(url, { method, headers, signal });
-  const response = await handler.fetch(read, { parsedBody: message, authInfo });
-  // The library lets caches store the stream of an answer, which has balances.
-  const { headers: answered } = response;
-  if (answered.has("cache-control")) answered.set("cache-control", STREAM_CACHE_CONTROL);
-  return response;
+  if (await isLegacyRequest(read, message)) return await answerLegacy(exchange, read);
+  const authInfo = { token: "", clientId: "", scopes: [], extra: { [EXCHANGE]: exchange } };
+  return await handler.fetch(read, { parsedBody: message, authInfo });
+}
+
+/**
+ * The reply to a message without an envelope. The handler of the library would begin an event
+ * stream before a tool has its result, and then no status could say that the key was revoked.
+ */
+async function answerLegacy(exchange: Exchange, request: Request): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = serverOf(exchange);
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: exchange.message });
+  } finally {
+    await server.close();
+  }
 }
 
 /** An error that names the fields of a request that are wrong; null if none is. */

@@ -18,6 +18,11 @@ const send = (message: McpMessage, key: string | null = account.key) =>
   postMcp(api.parts.url, key, message);
 
 const MAIL = { to: "ada@example.org", subject: "Hello", text: "Hello" };
+const HELLO = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1" },
+};
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 
@@ -31,16 +36,18 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     },
   );
 
-  test("answers nothing that a cache may store", async () => {
+  test("answers in JSON, which no cache may store", async () => {
     for (const message of [
       toolCall(version, "account", {}),
       mcpMessage({ version, method: "tools/list" }),
+      mcpMessage({ version, method: "initialize", params: HELLO }),
+      mcpMessage({ version, method: "subscriptions/listen", params: { notifications: {} } }),
+      mcpMessage({ version, method: "resources/list" }),
     ]) {
-      const { status, headers } = await send(message);
-      expect([status, headers.get("cache-control")]).toEqual([
-        200,
-        expect.stringContaining("no-store"),
-      ]);
+      const { headers, reply } = await send(message);
+      expect(headers.get("content-type")).toStartWith("application/json");
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(reply).toMatchObject({ jsonrpc: "2.0", id: 1 });
     }
   });
 

@@ -15,14 +15,12 @@ const content = [{ type: "text", text: "{}" }];
 interface Answered {
   readonly status?: number;
   readonly reply: unknown;
-  readonly isStream?: boolean;
 }
 
 /** Checks an answer to the call of a tool with the id 7. */
-function check({ status = 200, reply, isStream = false }: Answered) {
+function check({ status = 200, reply }: Answered) {
   const { body } = toolCall("2025-11-25", "search", { query: "a" });
   const text = typeof reply === "string" ? reply : JSON.stringify(reply);
-  const type = isStream ? "text/event-stream" : "application/json";
   return checkAnswer(
     {
       number: 0,
@@ -37,8 +35,8 @@ function check({ status = 200, reply, isStream = false }: Answered) {
     },
     {
       status,
-      headers: new Headers({ "content-type": type, "x-request-id": ID }),
-      body: Buffer.from(isStream ? `event: message\ndata: ${text}\n\n` : text),
+      headers: new Headers({ "content-type": "application/json", "x-request-id": ID }),
+      body: Buffer.from(text),
       isWhole: true,
     },
     { mayFail: false },
@@ -59,11 +57,9 @@ const refused = (code: string, paid: object = free, text = `${code}: Odd`) =>
   });
 
 describe("a right answer of /mcp passes", () => {
-  test("a tool's result, whole and as an event, with the request and cost of its call", () => {
-    for (const isStream of [false, true]) {
-      const outcome = check({ reply: done(), isStream });
-      expect(outcome).toEqual({ status: 200, requestId: INNER, cost: usd("0.0005") });
-    }
+  test("a tool's result, with the request and cost of its call", () => {
+    const outcome = check({ reply: done() });
+    expect(outcome).toEqual({ status: 200, requestId: INNER, cost: usd("0.0005") });
     expect(check({ reply: done({ status: "queued" }) })).toMatchObject({ status: 202, cost: null });
   });
 

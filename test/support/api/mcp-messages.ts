@@ -72,11 +72,9 @@ export interface McpReply {
   readonly error?: { readonly code: number | string; readonly message: string };
 }
 
-/** The reply in the text of an answer, which is JSON or one event; null for an empty one. */
+/** The reply in the text of an answer; null for an empty one. */
 export function mcpReplyIn(text: string): McpReply | null {
-  const event = text.split("\n").findLast((line) => line.startsWith("data: "));
-  const json = event?.slice("data: ".length) ?? text;
-  return json === "" ? null : (JSON.parse(json) as McpReply);
+  return text === "" ? null : (JSON.parse(text) as McpReply);
 }
 
 export interface McpAnswer {
