@@ -1,9 +1,10 @@
 // The promises about money on each door: parallel calls never spend more than the balance, and a
 // stream that its caller or its server leaves at any event holds nothing and costs the text that
-// was sent.
+// was sent. A tool's call that its caller leaves holds nothing, and costs what was found by then.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { AccountView } from "../../../actors/account.ts";
+import type { CancelSignal } from "../../../src/core/cancellation.ts";
 import { add, type NanoUsd, usd } from "../../../src/core/money/money.ts";
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { costOf, until } from "../../support/api/api-world.ts";
@@ -11,12 +12,21 @@ import {
   DOOR_WAYS,
   type DoorWay,
   doorsAt,
+  OWN_RESPONSES_MODEL,
   PACKAGE_WAYS,
   VECTOR_MODELS,
 } from "../../support/api/doors-world.ts";
-import { replyTo } from "../../support/fakes/fake-vectors.ts";
+import { MCP_VERSIONS, toolCall } from "../../support/api/mcp-messages.ts";
+import type { Received } from "../../support/api/read-requests.ts";
+import { OWN_USAGE } from "../../support/api/responses-world.ts";
+import { jsonReply, replyTo } from "../../support/fakes/fake-vectors.ts";
+import { replyOf } from "../../support/fakes/scripted-search.ts";
 import type { WireAnswer } from "../../support/fakes/wire/wire-answer.ts";
-import { type QueuedReply, startWireServer } from "../../support/fakes/wire/wire-server.ts";
+import {
+  type QueuedReply,
+  startWireServer,
+  type WireReply,
+} from "../../support/fakes/wire/wire-server.ts";
 import { closedGate } from "../../support/gate.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
@@ -47,20 +57,47 @@ const WORDS = ["A fare?", "I see", "the bus", "leave.", "4217"];
 const CALLS = 200;
 const MANY = "fare ".repeat(1_000);
 
+/** More than one call holds, and much less than all of them do. */
+const PAID = "0.0105";
+
 interface Race {
   readonly name: string;
   readonly path: string;
-  readonly body: (at: number) => object;
-  readonly reply: QueuedReply;
+  /** By default PAID. */
+  readonly paid?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: (at: number) => object | string;
+  /** Makes whoever serves the calls reply to each once it has passed. */
+  readonly serve: (pass: () => Promise<void>) => void;
 }
+
+/** Replies of the server of all models. */
+function byServer(reply: (request: Received) => WireReply): Race["serve"] {
+  return (pass) => {
+    const later: QueuedReply = async (request) => {
+      await pass();
+      return reply(request);
+    };
+    server.queue(...Array<QueuedReply>(CALLS).fill(later));
+  };
+}
+
+const COMPACTION = {
+  id: "resp_upstream",
+  object: "response.compaction",
+  created_at: 1_795_000_000,
+  output: [{ id: "cmp_1", type: "compaction", encrypted_content: "c2VhbGVk" }],
+  usage: OWN_USAGE,
+};
 
 const RACES: readonly Race[] = [
   ...DOOR_WAYS.map((way) => ({
     name: way.name,
     path: way.path,
     body: (at: number) => way.body({ stream: at % 2 === 0, maxTokens: 1_000 }),
-    reply: ({ body }: { readonly body: { readonly stream?: unknown } }) =>
+    serve: byServer(({ body }) =>
       way.wire[body.stream === true ? "stream" : "whole"](answerOf(way)),
+    ),
   })),
   ...[
     { path: "/v1/embeddings", body: { model: VECTOR_MODELS.embedding, input: MANY } },
@@ -72,28 +109,47 @@ const RACES: readonly Race[] = [
     name: path,
     path,
     body: () => body,
-    reply: ({ body: asked }: { readonly body: Readonly<Record<string, unknown>> }) => ({
-      body: [JSON.stringify(replyTo(asked))],
-    }),
+    serve: byServer(({ body: asked }) => ({ body: [JSON.stringify(replyTo(asked))] })),
   })),
+  {
+    name: "/v1/responses/compact",
+    path: "/v1/responses/compact",
+    // Each call holds the longest output of its model.
+    paid: "0.7",
+    body: () => ({ model: OWN_RESPONSES_MODEL, input: "Hello" }),
+    serve: byServer(() => jsonReply(COMPACTION)),
+  },
+  ...MCP_VERSIONS.map((version): Race => {
+    const { headers, body } = toolCall(version, "search", { query: "fares", max_results: 2 });
+    return {
+      name: `/mcp, a tool's call by ${version}`,
+      path: "/mcp",
+      headers,
+      body: () => body,
+      serve: (pass) => {
+        api.search.reply = async ({ maxResults }) => {
+          await pass();
+          return replyOf(maxResults);
+        };
+      },
+    };
+  }),
 ];
 
 describe(`of ${CALLS} calls at once exactly those are served that the balance pays for:`, () => {
-  for (const { name, path, body, reply } of RACES) {
+  for (const { name, path, paid = PAID, headers = {}, body, serve } of RACES) {
     test(name, async () => {
-      const paid = "0.0105";
       const account = await api.account({ contract: "enterprise", paid });
       const gate = closedGate();
-      const answer: QueuedReply = async (request) => {
-        await gate.pass();
-        return typeof reply === "function" ? reply(request) : reply;
-      };
-      server.queue(...Array<QueuedReply>(CALLS).fill(answer));
+      serve(() => gate.pass());
       let refused = 0;
       const calls = Array.from({ length: CALLS }, async (_, at) => {
-        const response = await api.postTo(path, account, body(at));
-        if (response.status === 402) refused += 1;
-        return { status: response.status, text: await response.text() };
+        const response = await api.postTo(path, account, body(at), { headers });
+        const text = await response.text();
+        // A tool's call is refused with status 200.
+        const code = codeIn(text);
+        if (code === "insufficient_credits") refused += 1;
+        return { status: code === null ? response.status : code, text };
       });
       await until(() => gate.arrivals + refused === CALLS, "every call is held for or refused");
       const holds = (await api.holdRecords(account)).map(({ paid: amount }) => amount);
@@ -109,8 +165,8 @@ describe(`of ${CALLS} calls at once exactly those are served that the balance pa
       const answers = await Promise.all(calls);
       await until(() => api.openCalls === 0, "every hold was resolved");
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(gate.arrivals);
-      const codes = answers.filter(({ status }) => status !== 200).map(({ text }) => codeIn(text));
-      expect(codes).toEqual(Array(refused).fill("insufficient_credits"));
+      const others = answers.map(({ status }) => status).filter((status) => status !== 200);
+      expect(others).toEqual(Array(refused).fill("insufficient_credits"));
       const told = answers.map(({ text }) => costIn(text));
       const left = await api.view(account);
       expect(left.heldPaid).toBe(ZERO);
@@ -121,8 +177,9 @@ describe(`of ${CALLS} calls at once exactly those are served that the balance pa
   }
 });
 
-function codeIn(text: string): string {
-  return (JSON.parse(text) as { error: { code: string } }).error.code;
+/** The code of the error in a reply; null if it has none. */
+function codeIn(text: string): string | null {
+  return /"error":\{[^{}]*"code":"(\w+)"/.exec(text)?.[1] ?? null;
 }
 
 /** The cost in a whole reply or in a stream; zero if it has none. */
@@ -184,6 +241,50 @@ describe("a stream holds nothing and costs the sent text, wherever", () => {
         }
       });
     }
+  }
+});
+
+/** Never answers, and fails once the caller has left. */
+function hang<T>({ signal }: { readonly signal: CancelSignal }): Promise<T> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("The caller left")));
+  });
+}
+
+describe("a tool's call that its caller leaves holds nothing and costs what was found,", () => {
+  const [fast, slow] = ["fast", "slow"].map((query) => ({ query, max_results: 2 }));
+  const CALLED = [
+    ["search", { ...slow }, "0"],
+    ["search_batch", { searches: [fast, slow] }, "0.001"],
+    ["maps_geocode", { query: "slow" }, "0"],
+  ] as const;
+
+  for (const version of MCP_VERSIONS) {
+    test.each(CALLED)(`%s by MCP ${version}`, async (tool, args, cost) => {
+      const account = await api.account({ contract: "enterprise", paid: "5" });
+      let hanging = 0;
+      api.search.reply = ({ query, maxResults }, options) => {
+        if (query === "fast") return Promise.resolve(replyOf(maxResults));
+        hanging += 1;
+        return hang(options);
+      };
+      api.maps.answer = (_, options) => {
+        hanging += 1;
+        return hang(options);
+      };
+      const { headers, body } = toolCall(version, tool, args);
+      const leaving = new AbortController();
+      const call = api.postTo("/mcp", account, body, { headers, signal: leaving.signal });
+      await until(() => hanging === 1, "its last part hangs");
+      expect((await api.view(account)).heldPaid).toBeGreaterThan(ZERO);
+      leaving.abort();
+      await call.then((begun) => begun.text()).catch(() => {});
+      await until(() => api.openCalls === 0, "the call was settled");
+      const { paid, heldPaid } = await api.view(account);
+      expect([heldPaid, add(paid, usd(cost))]).toEqual([ZERO, usd("5")]);
+      const entries = await api.journal(account);
+      expect(entries.map(({ end }) => end?.status)).toEqual([499]);
+    });
   }
 });
 

@@ -3,4 +3,4 @@ import { KINDS, runChaos } from "./kinds.ts";
 
 test("a key is charged once, wherever its process is killed", async () => {
   await runChaos("keyed", KINDS.keyed.quick);
-}, 600_000);
+}, 1_200_000);

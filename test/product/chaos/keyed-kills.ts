@@ -2,10 +2,16 @@
 // another process: each key must be charged once.
 
 import { join } from "node:path";
+import { SCOPES } from "../../../src/core/access/services.ts";
+import { ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { toUuid } from "../../../src/core/ids.ts";
+import { mailCost } from "../../../src/core/mail.ts";
 import { DOORS } from "../../support/api/doors.ts";
-import { CRASH_POINTS } from "../../support/product/crash-points.ts";
-import { type Api, startProduct } from "../../support/product/product.ts";
+import { MCP_VERSIONS, type McpVersion, toolCall } from "../../support/api/mcp-messages.ts";
+import { startFakeSearch } from "../../support/fakes/fake-search.ts";
+import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
+import { CRASH_POINTS, type CrashPoint } from "../../support/product/crash-points.ts";
+import { type Api, type Product, startProduct } from "../../support/product/product.ts";
 import {
   must,
   proveBooks,
@@ -25,16 +31,58 @@ const VECTORS = [
   { id: "vectors", serves: "embedding", input: "5000", output: "0" },
   { id: "ranks", serves: "rerank", input: "5000", output: "0" },
 ] as const;
+const COMPACTOR = { id: "compactor", mood: "ok", form: "responses" } as const;
 
+interface Request {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body: unknown;
+}
+
+/** A request, made for each idempotency key. */
+interface Question {
+  readonly request: (key: string) => Request;
+  readonly points: readonly Point[];
+}
+
+/** The tool that mails: a worker settles its calls, while the API process waits. */
+type Point = CrashPoint | "amid-delivery";
+
+const keyed = (path: string, body: unknown): Question => ({
+  request: (key) => ({ path, headers: { "idempotency-key": key }, body }),
+  points: CRASH_POINTS,
+});
+
+const tool = (version: McpVersion, name: string, args: object): Question => {
+  const { headers, body } = toolCall(version, name, { ...args });
+  return {
+    request: (key) => ({ path: "/mcp", headers: { ...headers, "idempotency-key": key }, body }),
+    points: CRASH_POINTS,
+  };
+};
+
+const mailed = (key: string): Request => {
+  const mail = { to: "ada@x.test", subject: "Chaos", text: "A line." };
+  return { path: "/mcp", ...toolCall(NEWEST, "send_mail", { ...mail, idempotency_key: key }) };
+};
+
+const [NEWEST, NEWER, OLD] = MCP_VERSIONS;
 const { chat } = DOORS;
 const HELLO = { prompt: "Hello", maxTokens: 50 };
-/** A request of each kind of reply: whole, streamed, and of the doors that have no text. */
+const FARES = { query: "fares", max_results: 2 };
+/** A request of each kind of reply, and of each tool that costs money. */
 const ASKED = {
-  whole: [chat.path, chat.body({ ...HELLO, model: "ok", stream: false })],
-  streamed: [chat.path, chat.body({ ...HELLO, model: "stream", stream: true })],
-  embeddings: ["/v1/embeddings", { model: "vectors", input: ["Hello", "there"] }],
-  ranks: ["/v1/rerank", { model: "ranks", query: "Hello", documents: ["Hello", "there"] }],
-} as const satisfies Record<string, readonly [path: string, body: object]>;
+  whole: keyed(chat.path, chat.body({ ...HELLO, model: "ok", stream: false })),
+  streamed: keyed(chat.path, chat.body({ ...HELLO, model: "stream", stream: true })),
+  compaction: keyed("/v1/responses/compact", { model: COMPACTOR.id, input: "Hello" }),
+  embeddings: keyed("/v1/embeddings", { model: "vectors", input: ["Hello", "there"] }),
+  ranks: keyed("/v1/rerank", { model: "ranks", query: "Hello", documents: ["Hello", "there"] }),
+  search: tool(NEWEST, "search", FARES),
+  batch: tool(NEWER, "search_batch", { searches: [FARES, FARES] }),
+  map: tool(OLD, "maps_geocode", { query: "Berlin" }),
+  mail: { request: mailed, points: ["after-admit", "amid-delivery"] },
+} as const satisfies Record<string, Question>;
 type Asked = keyof typeof ASKED;
 
 interface KeyedCall {
@@ -55,10 +103,23 @@ const RECEIPT = /\/v1\/receipts\/(req_[A-Za-z0-9]+)/;
 
 /** Each round kills a process at each point of a call of each kind. */
 export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void> {
-  const models = [...MODELS, ...VECTORS];
-  await using product = await startProduct({ apis: 2, models, record: false });
+  await using smtp = await ScriptedSmtp.start();
+  await using finder = startFakeSearch("searxng");
+  await using product = await startProduct({
+    apis: 2,
+    models: [...MODELS, ...VECTORS, COMPACTOR],
+    search: { providers: [{ kind: "searxng", base_url: finder.baseUrl }] },
+    env: {
+      MAIL_SMTP_URL: `${smtp.url}?tls=none`,
+      MAIL_DOMAIN: "mail.chaos.test",
+      // A repeat waits for longer than the claim of a dead process lasts.
+      MAIL_WAIT_SECONDS: "30",
+    },
+    record: false,
+  });
   const [steady, victim] = [product.api(0), product.api(1)];
-  const account = await product.account({ paid: "100000", contract: "enterprise" });
+  const terms = { paid: "100000", contract: "enterprise", scopes: SCOPES } as const;
+  const account = await product.account(terms);
   const calls: KeyedCall[] = [];
   const sent: Answer[] = [];
   const ask = async (api: Api, call: KeyedCall) => {
@@ -67,20 +128,33 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
     return answer;
   };
   const kinds = Object.keys(ASKED) as Asked[];
-  const raced = { account, key: "raced", asked: "whole" } as const;
-  const race = Array.from({ length: RACERS }, (_, n) => ask(n % 2 === 0 ? steady : victim, raced));
-  for (const answer of await Promise.all(race)) {
-    must(answer?.status === 200 || answer?.status === 409, () => `raced: ${answer?.status}`);
+  for (const asked of kinds) {
+    const call = { account, key: `raced ${asked}`, asked };
+    const race = Array.from({ length: RACERS }, (_, n) => ask(n % 2 === 0 ? steady : victim, call));
+    for (const answer of await Promise.all(race)) {
+      must(answer?.status === 200 || answer?.status === 409, () => {
+        return `${call.key}: ${answer?.status} ${answer?.code}`;
+      });
+    }
+    calls.push(call);
   }
-  calls.push(raced);
+  const raced = sent.length;
+  /** Kills the victim at the point of this call. */
+  const killAt = async (point: Point, call: KeyedCall) => {
+    if (victim.isRunning) await victim.kill9();
+    if (point === "amid-delivery") {
+      smtp.script = { data: () => victim.kill9().then(() => null) };
+      await victim.start();
+    } else await victim.start({ preload: PRELOAD, env: { CRASH_AT: `${point}:1` } });
+    await ask(victim, call);
+    await victim.exited;
+    smtp.script = {};
+  };
   for (let round = 0; round < times; round += 1) {
-    for (const point of CRASH_POINTS) {
-      for (const asked of kinds) {
+    for (const asked of kinds) {
+      for (const point of ASKED[asked].points) {
         const call = { account, key: `${point} ${asked} ${round}`, asked };
-        if (victim.isRunning) await victim.kill9();
-        await victim.start({ preload: PRELOAD, env: { CRASH_AT: `${point}:1` } });
-        await ask(victim, call);
-        await victim.exited;
+        await killAt(point, call);
         // The caller repeats its call at once: the hold of the dead process may still be charged.
         const repeat = await ask(steady, call);
         must(repeat !== null && repeat.status !== 500, () => `${call.key}: ${repeat?.status}`);
@@ -89,7 +163,7 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
     }
   }
   const early = sent
-    .slice(RACERS)
+    .slice(raced)
     .filter((answer) => answer?.code === "idempotency_in_progress").length;
   await untilCallsEnd(product);
   await sweepDead(product);
@@ -125,7 +199,11 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
   for (const { marker, charges } of rows) {
     must(charges === 1, () => `${charges} calls of the key ${marker} were charged`);
   }
-  must(rows.length === calls.length, () => `${rows.length} of ${calls.length} keys were charged`);
+  const mails = calls.filter(({ asked }) => asked === "mail").length;
+  const marked = calls.length - mails;
+  must(rows.length === marked, () => `${rows.length} of ${marked} keys were charged`);
+  await proveMails(product, mails);
+  must(smtp.accepted.length === mails, () => `${smtp.accepted.length} of ${mails} mails came`);
   must(early > 0, () => "No repeat came before the sweep");
   say(
     `${calls.length} keys, ${sent.length} requests on two processes, one killed: each key was ` +
@@ -134,22 +212,40 @@ export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void
   );
 }
 
+/** Proves that there are this many messages, each sent and charged once. */
+async function proveMails({ operator }: Product, count: number): Promise<void> {
+  const rows = await operator.database.sql<{ status: string; charged: string | null }[]>`
+    SELECT status, (SELECT (-sum(paid_delta + free_delta))::text FROM ledger_entries l
+      WHERE l.request = m.request) AS charged FROM mail_messages m`;
+  must(rows.length === count, () => `${rows.length} messages of ${count} keys`);
+  for (const { status, charged } of rows) {
+    const isRight = status === "sent" && charged === mailCost(1).toString();
+    must(isRight, () => `A message is ${status}, and was charged ${charged}`);
+  }
+}
+
+/** An answer of the API, or the result of a tool's call, whose refusal has status 200. */
 interface Refusal {
-  readonly error: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: ErrorCode; readonly message: string };
+  readonly result?: { readonly structuredContent?: Refusal };
 }
 
 async function send({ url }: Api, { account, key, asked }: KeyedCall): Promise<Answer> {
-  const [path, body] = ASKED[asked];
+  const { path, headers = {}, body } = ASKED[asked].request(key);
   try {
     const response = await fetch(url + path, {
       method: "POST",
-      headers: { authorization: `Bearer ${account.key}`, "idempotency-key": key },
+      headers: { ...headers, authorization: `Bearer ${account.key}` },
       body: JSON.stringify(body),
       keepalive: false,
     });
     const text = await response.text();
-    const { error } = response.ok ? { error: null } : (JSON.parse(text) as Refusal);
-    return { status: response.status, code: error?.code ?? null, message: error?.message ?? "" };
+    const isEvents = response.headers.get("content-type")?.startsWith("text/event-stream");
+    const { error, result } = isEvents === true ? {} : (JSON.parse(text) as Refusal);
+    const refusal = error ?? result?.structuredContent?.error;
+    if (refusal === undefined) return { status: response.status, code: null, message: "" };
+    const { code, message } = refusal;
+    return { status: ERRORS[code].status, code, message };
   } catch {
     return null;
   }

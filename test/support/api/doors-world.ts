@@ -65,6 +65,9 @@ export const PACKAGE_WAYS: readonly DoorWay[] = PACKAGES.map((kind) => {
   };
 });
 
+/** A model whose server speaks Responses. */
+export const OWN_RESPONSES_MODEL = modelFor({ form: "responses" }, ID);
+
 export const VECTOR_MODELS = { embedding: "door-vectors", rerank: "door-ranks" } as const;
 
 /** An API whose models are all at this server, and have the prices of the tests' model. */
