@@ -20,7 +20,13 @@ import { SERVICES } from "../core/access/services.ts";
 import { ERRORS } from "../core/errors.ts";
 import { SchemaWriter } from "../http/docs/openapi-schema.ts";
 import { Type } from "../http/schema.ts";
-import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
+import {
+  type Arguments,
+  calledTool,
+  MCP_TOOLS,
+  type McpTool,
+  type ToolOffer,
+} from "./mcp-tools.ts";
 import { toolReply } from "./tool-result.ts";
 
 /** A message, and the parts that its answer needs. */
@@ -147,7 +153,8 @@ interface ToolCall {
 }
 
 async function callTool(exchange: Exchange, { name, args, opensPages }: ToolCall) {
-  const { result, refusal } = await toolReply(await exchange.call(name, args));
+  const response = await exchange.call(name, args);
+  const { result, refusal } = await toolReply(response, calledTool(name, args));
   const { topUpUrl } = exchange;
   if (refusal === null || topUpUrl === null || !TOP_UP_CODES.has(refusal.code)) return result;
   if (opensPages) return offerTopUp(refusal.message, topUpUrl);

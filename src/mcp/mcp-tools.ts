@@ -6,6 +6,7 @@ import { ApiError } from "../core/errors.ts";
 import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import { type PicoUsd, pricePerUnit } from "../core/money/money.ts";
 import { invalid, isAbsent } from "../http/body/checks.ts";
+import { unknownFieldsOf } from "../http/body/unknown-fields.ts";
 import type { Method } from "../http/endpoint-info.ts";
 import { checkedIdempotencyKey, IdempotencyKey } from "../http/idempotency.ts";
 import { searchParamsOf } from "../http/inner-request.ts";
@@ -43,6 +44,13 @@ export interface McpTool {
   readonly description: (offer: ToolOffer) => string;
   readonly properties: Readonly<Record<string, TSchema>>;
   readonly required: readonly string[];
+  /**
+   * The fields of its endpoint, if these are more than `properties`: other names, and fields that
+   * are refused in words of their own.
+   */
+  readonly known?: McpTool["properties"];
+  /** The argument that is the whole body of the request; the body is a list. */
+  readonly list?: string;
   /** False for a tool that changes something in the world. */
   readonly readsOnly: boolean;
   /** False if this installation cannot serve it. */
@@ -77,6 +85,7 @@ const search: McpTool = {
   description: (offer) => `Searches the web. ${resultPrice(offer)}`,
   properties: searchProperties,
   required: ["query"],
+  known: SearchBody.properties,
   readsOnly: true,
   requestOf: (body) => ({ method: "POST", path: "/v1/search", body }),
 };
@@ -91,6 +100,8 @@ const searchBatch: McpTool = {
     searches: Type.Array(searchOf, { minItems: 1, maxItems: BatchBody.maxItems ?? 1 }),
   },
   required: ["searches"],
+  known: { searches: BatchBody },
+  list: "searches",
   readsOnly: true,
   requestOf({ searches }) {
     if (!Array.isArray(searches)) throw invalid("searches", "must be a list of searches");
@@ -115,6 +126,7 @@ const sendMail: McpTool = {
     }),
   },
   required: ["to", "subject"],
+  known: { ...MailBody.properties, idempotency_key: IdempotencyKey },
   readsOnly: false,
   requestOf: ({ idempotency_key: key, ...body }) => ({
     method: "POST",
@@ -174,15 +186,44 @@ export const MCP_TOOLS: readonly McpTool[] = [
   quote,
 ];
 
+const TOOLS: ReadonlyMap<string, McpTool> = new Map(MCP_TOOLS.map((tool) => [tool.name, tool]));
+
+/** Returns the arguments that a tool does not know, by the name of the tool. */
+const UNKNOWN: ReadonlyMap<string, (args: Arguments) => readonly string[]> = new Map(
+  MCP_TOOLS.map((tool) => [tool.name, unknownFieldsOf(Type.Object({ ...knownOf(tool) }))]),
+);
+
+/** The parts of a tool's call that its result depends on. */
+export interface CalledTool {
+  /** The argument that is the whole body of the request; null if that is all arguments. */
+  readonly list: string | null;
+  /** The arguments that the tool does not know: the request is made without them (D-772). */
+  readonly ignored: readonly string[];
+}
+
+/** The parts that the result of a tool's call depends on; of an unknown tool there are none. */
+export function calledTool(name: string, args: Arguments): CalledTool {
+  return { list: TOOLS.get(name)?.list ?? null, ignored: UNKNOWN.get(name)?.(args) ?? [] };
+}
+
 /**
  * The request that the call of a tool is.
  * @throws ApiError for a name of no tool, and for an argument that cannot be a part of a request
  */
 export function toolRequestOf(name: string, args: Arguments): ToolRequest {
-  const tool = MCP_TOOLS.find((one) => one.name === name);
-  if (tool !== undefined) return tool.requestOf(args);
+  const tool = TOOLS.get(name);
+  if (tool !== undefined) return tool.requestOf(pick(args, knownOf(tool)));
   const shown = name.slice(0, NAME_CHARACTERS_MAX);
   throw new ApiError("not_found", `There is no tool '${shown}'; tools/list has those that exist`);
+}
+
+function knownOf({ known, properties }: McpTool): McpTool["properties"] {
+  return known ?? properties;
+}
+
+/** The arguments whose names are also names in `known`. */
+function pick(args: Arguments, known: McpTool["properties"]): Arguments {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => Object.hasOwn(known, name)));
 }
 
 function mapsTool(action: MapsAction): McpTool {
@@ -212,7 +253,7 @@ function mapsTool(action: MapsAction): McpTool {
   };
 }
 
-/** The arguments as a query string; the endpoint itself refuses those that it does not take. */
+/** The arguments as a query string. */
 function queryOf(action: MapsAction, args: Arguments): URLSearchParams {
   const given = Object.entries(args).filter(([, value]) => !isAbsent(value));
   const query = searchParamsOf(Object.fromEntries(given), "");

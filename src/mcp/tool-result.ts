@@ -1,6 +1,7 @@
 // Turns the API's reply to a tool's call into the result that the agent reads.
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CalledTool } from "./mcp-tools.ts";
 
 type Content = CallToolResult["content"][number];
 
@@ -30,38 +31,62 @@ interface Paid {
  * Reads a reply of the API. The body of a success is also the structured content, with the cost in
  * `svc`. Structured content is an object, so that of a list is its `results` and the cost of all; a
  * picture is image content, with `svc` from the headers. A refusal is a tool error with the API's
- * code and message (MCP 2026-07-28, tools, error handling).
+ * code and message (MCP 2026-07-28, tools, error handling). Arguments that were left out are named
+ * in `svc.ignored`, and in a text for the agent.
  */
-export async function toolReply(response: Response): Promise<ToolReply> {
+export async function toolReply(response: Response, called: CalledTool): Promise<ToolReply> {
   const { headers } = response;
   if (headers.get("content-type")?.startsWith("image/") === true) {
-    return success(svcOf(headers), [await pictureOf(response)]);
+    return success(svcOf(headers), [await pictureOf(response)], called);
   }
   const text = await response.text();
   const body: unknown = JSON.parse(text);
-  if (!response.ok) return errorReply((body as ErrorBody).error, svcOf(headers));
+  if (!response.ok) return errorReply((body as ErrorBody).error, svcOf(headers), called);
   // The text of the API has the digits of amounts as they are written there.
-  if (!Array.isArray(body)) return success(body as Paid, [{ type: "text", text }]);
+  if (!Array.isArray(body)) return success(body as Paid, [textOf(text)], called);
   const paid = { results: body, ...svcOf(headers) };
-  return success(paid, [{ type: "text", text: JSON.stringify(paid) }]);
+  return success(paid, [textOf(JSON.stringify(paid))], called);
 }
 
-function errorReply({ code, message }: ToolRefusal, paid: Paid): ToolReply {
+function errorReply(error: ToolRefusal, paid: Paid, called: CalledTool): ToolReply {
+  const { code } = error;
+  // In a list that is the whole body, the API names a field by its index alone.
+  const isInList = called.list !== null && error.message.startsWith("[");
+  const message = isInList ? called.list + error.message : error.message;
+  const svc = svcWith(paid.svc, called);
   const result: CallToolResult = {
     isError: true,
-    content: [{ type: "text", text: `${code}: ${message}` }],
-    structuredContent: { error: { code, message }, ...paid },
-    _meta: { ...paid },
+    content: [textOf(`${code}: ${message}`), ...noteOf(called)],
+    structuredContent: { error: { code, message }, svc },
+    _meta: { svc },
   };
   return { result, refusal: { code, message } };
 }
 
-function success(body: Paid, content: Content[]): ToolReply {
-  const { svc } = body;
+function success(body: Paid, content: Content[], called: CalledTool): ToolReply {
+  const svc = svcWith(body.svc, called);
   return {
-    result: { content, structuredContent: { ...body }, _meta: { svc } },
+    result: {
+      content: [...content, ...noteOf(called)],
+      structuredContent: { ...body, svc },
+      _meta: { svc },
+    },
     refusal: null,
   };
+}
+
+function svcWith(svc: object, { ignored }: CalledTool): object {
+  return ignored.length === 0 ? svc : { ...svc, ignored };
+}
+
+/** Tells the agent about arguments that were left out. Clients show it the content alone. */
+function noteOf({ ignored }: CalledTool): Content[] {
+  if (ignored.length === 0) return [];
+  return [textOf(`Ignored, because the tool has no such arguments: ${ignored.join(", ")}`)];
+}
+
+function textOf(text: string): Content {
+  return { type: "text", text };
 }
 
 async function pictureOf(response: Response): Promise<Content> {

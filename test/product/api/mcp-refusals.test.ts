@@ -2,6 +2,7 @@
 // arguments that no request can have.
 
 import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../../src/core/errors.ts";
 import { ALL_TOOLS } from "../../support/api/mcp-arguments.ts";
 import {
   MCP_VERSIONS,
@@ -17,6 +18,7 @@ const account = await api.account(ALL_TOOLS);
 const send = (message: McpMessage, key: string | null = account.key) =>
   postMcp(api.parts.url, key, message);
 
+const FARES = { query: "fares" };
 const MAIL = { to: "ada@example.org", subject: "Hello", text: "Hello" };
 const HELLO = {
   protocolVersion: "2025-11-25",
@@ -72,14 +74,16 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     ["search_batch", { searches: "fares" }, "searches must be a list of searches"],
     ["search_batch", { searches: [] }, "must have at least one search"],
     ["maps_geocode", {}, "query"],
-    ["maps_geocode", { query: "Bern", unheard_of: 1 }, "unheard_of"],
-    ["maps_geocode", { query: "Bern", action: "route" }, "action"],
+    ["search_batch", { searches: [FARES, { query: " " }] }, ": searches[1].query must be a string"],
+    ["search_batch", { searches: [FARES, 7] }, ": searches[1] must be an object"],
+    ["search_batch", { searches: [{ ...FARES, max_results: 1, count: 2 }] }, ": searches[0].count"],
     ["maps_geocode", { query: ["Bern"] }, "query"],
     ["maps_geocode", { query: null }, "query"],
     ["send_mail", { ...MAIL, bcc: "b@example.org" }, "bcc"],
     ["send_mail", { ...MAIL, idempotency_key: "a\nb" }, "idempotency_key must have 1 to"],
     ["send_mail", { ...MAIL, idempotency_key: "東京" }, "idempotency_key must have 1 to"],
     ["send_mail", { ...MAIL, idempotency_key: 7 }, "idempotency_key must have 1 to"],
+    ["send_mail", { ...MAIL, cc: "b@example.org" }, "cc cannot be set"],
     ["quote", {}, "path"],
     ["quote", { path: "/v1/me", body: {} }, "path must be an endpoint that costs money"],
   ] as const)("refuses %s with %p as a tool error", async (name, args, rule) => {
@@ -91,6 +95,39 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     expect(content[0]?.text).toMatch(/^(?:invalid_parameter|unsupported_field|invalid_action): /);
     expect(content[0]?.text).toContain(rule);
   });
+
+  test("names the search of a batch with a field that no provider serves", async () => {
+    const message = "safesearch is not served";
+    api.search.refusal = ({ safesearch }) =>
+      safesearch === "strict" ? new ApiError("invalid_parameter", message) : null;
+    const searches = [FARES, { ...FARES, safesearch: "strict" }];
+    const { reply } = await send(toolCall(version, "search_batch", { searches }));
+    expect(reply?.result?.content[0]?.text).toBe(`invalid_parameter: searches[1]: ${message}`);
+  });
+
+  test.each([
+    ["search", FARES, ["toolCallId"]],
+    [
+      "search_batch",
+      { searches: [{ ...FARES, max_result: 1 }] },
+      ["searches[].max_result", "toolCallId"],
+    ],
+    ["maps_geocode", { query: "Bern", action: "route" }, ["action", "toolCallId"]],
+    ["maps_site_image", { lat: 1, lon: 2, format: "json" }, ["format", "toolCallId"]],
+    ["quote", { path: "/v1/search", body: FARES }, ["toolCallId"]],
+    ["search", { qurey: "fares" }, ["qurey", "toolCallId"]],
+  ] as const)(
+    "leaves out arguments that %s with %p does not have, and names them",
+    async (...row) => {
+      const [name, args, ignored] = row;
+      const { reply } = await send(toolCall(version, name, { ...args, toolCallId: "call_1" }));
+      const { isError = false, structuredContent, _meta, content = [] } = reply?.result ?? {};
+      expect(isError).toBe("qurey" in args);
+      expect(structuredContent?.svc).toMatchObject({ ignored });
+      expect(_meta?.svc).toEqual(structuredContent?.svc);
+      expect(content.at(-1)?.text).toEndWith(`no such arguments: ${ignored.join(", ")}`);
+    },
+  );
 
   test.each([
     ["initialize", {}, "params.protocolVersion"],
