@@ -1,7 +1,8 @@
 // Defines the requests of the playground, and the answer about the hold of a call.
 
+import { WRITTEN_USD } from "../core/money/money.ts";
 import { reply, usdSchema } from "../http/console/fields.ts";
-import { anyObject, type Checked, oneOf, Type } from "../http/schema.ts";
+import { anyObject, type Checked, oneOf, Type, text } from "../http/schema.ts";
 
 /** The endpoints of the API that the playground calls, and their methods. */
 export const PLAYGROUND_METHODS = {
@@ -20,6 +21,14 @@ export const PlaygroundBody = Type.Object(
       description: "The endpoint of the API",
     }),
     body: anyObject({ description: "Its body; for maps, the parameters of its query" }),
+    max_cost_usd: Type.Optional(
+      text({
+        pattern: WRITTEN_USD,
+        must: 'must be an amount of USD as text, such as "0.05"',
+        description: "The most that the call may cost: its header `x-svc-max-cost-usd`",
+        examples: ["0.05"],
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -5,8 +5,9 @@ import type { AccountActors } from "../../actors/account.ts";
 import { CallQuote } from "../calls/call-quote.ts";
 import { CHAT } from "../core/access/limits.ts";
 import type { Surface } from "../core/access/services.ts";
-import { ApiError, BEFORE_WINDOW, ERRORS } from "../core/errors.ts";
-import { toDecimal } from "../core/money/money.ts";
+import { ApiError, BEFORE_WINDOW, ERRORS, type ErrorCode } from "../core/errors.ts";
+import { type NanoUsd, toDecimal, writtenUsdAboveZero } from "../core/money/money.ts";
+import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
@@ -15,6 +16,7 @@ import {
 } from "../http/console/console-endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
 import { type CallApi, innerRequest, searchParamsOf } from "../http/inner-request.ts";
+import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import type { PlaygroundKeys } from "./playground-keys.ts";
 import {
   ESTIMATE_EXAMPLE,
@@ -93,7 +95,7 @@ export const estimateFromPlayground = accountEndpoint({
     if (quote.quoted === null) return response;
     const { terms, decision } = quote.quoted;
     const { refusal } = decision;
-    if (refusal !== null && BEFORE_WINDOW.has(refusal.code)) throw refusal;
+    if (refusal !== null && isOfCallItself(refusal.code)) throw refusal;
     return {
       hold_usd: toDecimal(terms.bound),
       spendable_usd: toDecimal(decision.spendable),
@@ -101,10 +103,15 @@ export const estimateFromPlayground = accountEndpoint({
   },
 });
 
+/** True for a refusal that neither waiting nor more credit would lift. */
+function isOfCallItself(code: ErrorCode): boolean {
+  return BEFORE_WINDOW.has(code) || code === "max_cost_exceeded";
+}
+
 /** Makes the request that a client of the API would send from the person's address. */
 async function requestOf(
   context: PlaygroundContext,
-  { path, body }: PlaygroundFields,
+  { path, body, max_cost_usd: most }: PlaygroundFields,
 ): Promise<RawRequest> {
   const { deps, account, person, request: original, server } = context;
   checkSurface(path, account.surface);
@@ -115,11 +122,21 @@ async function requestOf(
   const request = innerRequest({
     method,
     path,
-    headers: { ...Object.fromEntries(passed), authorization },
+    headers: {
+      ...Object.fromEntries(passed),
+      authorization,
+      ...(most !== undefined && { [MAX_COST_HEADER]: toDecimal(mostOf(most)) }),
+    },
     signal: original.signal,
     ...(method === "GET" ? { query: searchParamsOf(body) } : { body: content }),
   });
   return { request, server: server && seenAs(server, original) };
+}
+
+function mostOf(text: string): NanoUsd {
+  return writtenUsdAboveZero(text, (rule) => {
+    throw invalid("max_cost_usd", rule);
+  });
 }
 
 /** Wraps the server, so that it takes the new request for the one that came in. */

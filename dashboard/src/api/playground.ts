@@ -8,7 +8,12 @@ import { ofAccount } from "./queries.ts";
 export interface ApiCall {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** The most that the call may cost; left out for no cap. */
+  readonly max_cost_usd?: string;
 }
+
+/** Adds the cap that was typed to a call; null if the call or the cap is not complete. */
+export type Capped = (call: ApiCall | null) => ApiCall | null;
 
 export interface CallEstimate {
   readonly hold_usd: string;
@@ -38,7 +43,7 @@ export async function callApi<T>(account: string, call: ApiCall): Promise<ApiAns
 
 interface Chunk {
   readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
-  readonly svc?: { readonly cost_usd?: number };
+  readonly svc?: { readonly cost_usd?: number; readonly stopped_by?: string };
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -46,6 +51,8 @@ export interface StreamEnd {
   readonly requestId: string | null;
   /** Null if the stream was cut before it said its cost. */
   readonly costUsd: string | null;
+  /** The limit that the reply reached, such as `max_cost`; null if it reached none. */
+  readonly stoppedBy: string | null;
   /** Why the reply ended early; null for a whole reply, or one that was stopped here. */
   readonly problem: Error | null;
 }
@@ -73,9 +80,10 @@ export async function streamChat(
     requestId,
   });
   let costUsd: string | null = null;
+  let stoppedBy: string | null = null;
   try {
     for await (const data of eventsOf(response)) {
-      if (data === DONE) return { requestId, costUsd, problem: null };
+      if (data === DONE) return { requestId, costUsd, stoppedBy, problem: null };
       const { choices, svc, error } = JSON.parse(data) as Chunk;
       if (error !== undefined) {
         const problem = new RequestError(t.refusals.message(error.code, error.message), {
@@ -83,18 +91,19 @@ export async function streamChat(
           code: error.code,
           requestId,
         });
-        return { requestId, costUsd, problem };
+        return { requestId, costUsd, stoppedBy, problem };
       }
       const text = choices?.[0]?.delta?.content ?? "";
       if (text !== "") onText(text);
       // A number of JSON may be written as 1e-7; nine decimals hold every amount of a call.
       if (svc?.cost_usd !== undefined) costUsd = svc.cost_usd.toFixed(NANO_DIGITS);
+      stoppedBy = svc?.stopped_by ?? stoppedBy;
     }
   } catch (error) {
     // A browser's own words for a broken connection do not help people.
     broken.cause = error;
   }
-  return { requestId, costUsd, problem: signal.aborted ? null : broken };
+  return { requestId, costUsd, stoppedBy, problem: signal.aborted ? null : broken };
 }
 
 /** Yields the data of each event of a stream, until the stream ends or breaks. */

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ApiCall, estimate } from "../api/playground.ts";
+import { nameOf } from "../name-of.ts";
 import { t } from "../texts.ts";
 import { Money } from "./money.tsx";
 
@@ -38,10 +39,12 @@ interface CostProps {
   /** Null if the page does not know the cost; the receipt has it. */
   readonly usd: string | null;
   readonly requestId: string | null;
+  /** The limit that ended the reply. */
+  readonly stoppedBy?: string | null;
 }
 
 /** Shows the cost of a call, and links to its receipt. */
-export function Cost({ account, usd, requestId }: CostProps) {
+export function Cost({ account, usd, requestId, stoppedBy = null }: CostProps) {
   return (
     <p className="small dim">
       {usd !== null && (
@@ -49,6 +52,11 @@ export function Cost({ account, usd, requestId }: CostProps) {
           {t.playground.cost} <Money usd={usd} />
         </>
       )}{" "}
+      {stoppedBy !== null && (
+        <>
+          · {t.usage.ticket.endedBy} {nameOf(t.usage.ticket.ends, stoppedBy)} ·{" "}
+        </>
+      )}
       {requestId !== null && (
         <Link to="/$account/requests" params={{ account }} search={{ open: requestId }}>
           {t.usage.ticket.title}

@@ -51,7 +51,7 @@ describe("farebox quote", () => {
       hold: `$${json.hold_usd.toFixed(9).replace(/0+$/, "")}`,
       prices: "input tokens: $1 for 1000000",
       "would pass": "yes",
-      spendable: "$5",
+      spendable: "$5, by the balance",
       "max_tokens that fits": `${json.max_tokens_affordable}`,
     });
     expect(words["likely cost"]).toEndWith(`${json.likely.prompt_tokens} tokens in and 100 out`);

@@ -197,6 +197,19 @@ describe.skipIf(!canRun)("the playground", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("caps the cost of a call, which holds no more, and says when the cap is too low", async () => {
+    await ada.go(`${account}/playground`);
+    await ada.page.getByLabel("Cap of a call").fill("0.5");
+    await ada.page.getByLabel("Message").fill("Hello");
+    await ada.sees(/Holds \$0\.[34]/);
+    await ada.button("Send").click();
+    await ada.sees("It cost $");
+    await ada.page.getByLabel("Message").fill("Hello again");
+    await ada.page.getByLabel("Cap of a call").fill("0.00001");
+    await ada.sees("x-svc-max-cost-usd");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("calls maps, and shows the answer with its price", async () => {
     await ada.go(`${account}/playground?tab=maps`);
     await ada.button("Ask").click();

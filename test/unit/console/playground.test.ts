@@ -114,6 +114,8 @@ describe("a call of the playground", () => {
     [{ path: "/v1/me", body: {} }, "path must be one of"],
     [{ path: "/api/v1/chat/completions", body: {} }, "path is of another surface"],
     [{ path: CHAT }, "body must be an object"],
+    [{ path: CHAT, body: chatBody(), max_cost_usd: "much" }, "max_cost_usd must be an amount"],
+    [{ path: CHAT, body: chatBody(), max_cost_usd: "0" }, "max_cost_usd must be above 0"],
     [{ path: "/v1/maps", body: { action: ["geocode"] } }, "body.action must be a string"],
   ])("%j is refused by name", async (fields, message) => {
     const account = await world.account();
@@ -203,6 +205,22 @@ describe("an estimate", () => {
     expect(usd(search ?? "0") % 4n).toBe(0n);
     expect([maps, mail]).toEqual(["0.00005", "0.0015"]);
     expect(await world.api.journal(account)).toEqual([]);
+  });
+
+  test("of a capped call is at most the cap, and so is what the call costs", async () => {
+    const account = await world.account({ paid: "5" });
+    const body = chatBody({ max_tokens: 30_000 });
+    const capped = { path: CHAT, body, max_cost_usd: "0.001" };
+    const told = await world.post<EstimateReply>("owner", `${pathOf(account)}/estimate`, capped);
+    expect(Number(told.body.hold_usd)).toBeLessThanOrEqual(0.001);
+    const { body: reply } = await world.post<CompletionJson>("owner", pathOf(account), capped);
+    expect(reply.svc.cost_usd).toBeLessThanOrEqual(0.001);
+    expect(world.api.chat.requests.at(-1)?.maxTokens).toBeLessThan(500);
+    const low = { ...capped, max_cost_usd: "0.0000001" };
+    for (const path of [pathOf(account), `${pathOf(account)}/estimate`]) {
+      const refused = await world.post("owner", path, low);
+      expect(refused).toMatchObject({ status: 402, code: "max_cost_exceeded" });
+    }
   });
 
   test("leaves out free credit if it cannot pay for the call", async () => {

@@ -3,7 +3,7 @@
 import { Button, Select, Textarea, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
-import { type ApiAnswer, type ApiCall, callApi } from "../../api/playground.ts";
+import { type ApiAnswer, type ApiCall, type Capped, callApi } from "../../api/playground.ts";
 import { outdateAccount } from "../../api/queries.ts";
 import { Problem, useChange } from "../../parts/ask.tsx";
 import { Cost, Hold } from "../../parts/call-price.tsx";
@@ -79,6 +79,7 @@ function CallForm<T>({ account, call, action, children, show }: CallFormProps<T>
 
 interface PlaygroundProps {
   readonly account: string;
+  readonly capped: Capped;
 }
 
 interface Found {
@@ -89,14 +90,14 @@ interface Found {
   }[];
 }
 
-export function PlaygroundSearch({ account }: PlaygroundProps) {
+export function PlaygroundSearch({ account, capped }: PlaygroundProps) {
   const [query, setQuery] = useState("");
   const wanted = query.trim();
   const call = wanted === "" ? null : { path: "/v1/search", body: { query: wanted } };
   return (
     <CallForm<Found>
       account={account}
-      call={call}
+      call={capped(call)}
       action={t.playground.search}
       show={({ results }) =>
         results.length === 0 ? (
@@ -134,7 +135,7 @@ interface MapAnswer {
   readonly data?: { readonly image?: { readonly url?: string } };
 }
 
-export function PlaygroundMaps({ account }: PlaygroundProps) {
+export function PlaygroundMaps({ account, capped }: PlaygroundProps) {
   const [action, setAction] = useState<MapAction>("geocode");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const fields = MAP_ACTIONS[action];
@@ -144,7 +145,7 @@ export function PlaygroundMaps({ account }: PlaygroundProps) {
   return (
     <CallForm<MapAnswer>
       account={account}
-      call={isComplete ? { path: "/v1/maps", body } : null}
+      call={capped(isComplete ? { path: "/v1/maps", body } : null)}
       action={t.playground.ask}
       show={(answer) => <MapResult answer={answer} />}
     >
@@ -185,7 +186,7 @@ function MapResult({ answer }: { readonly answer: MapAnswer }) {
   );
 }
 
-export function PlaygroundMail({ account }: PlaygroundProps) {
+export function PlaygroundMail({ account, capped }: PlaygroundProps) {
   const { person } = useMe();
   const [subject, setSubject] = useState<string>(t.playground.mailSubject);
   const [text, setText] = useState<string>(t.playground.mailText);
@@ -194,7 +195,7 @@ export function PlaygroundMail({ account }: PlaygroundProps) {
   return (
     <CallForm<{ readonly id: string; readonly status: string }>
       account={account}
-      call={isComplete ? { path: "/v1/mail/send", body } : null}
+      call={capped(isComplete ? { path: "/v1/mail/send", body } : null)}
       action={t.playground.sendMail}
       show={({ id, status }) => (
         <p>

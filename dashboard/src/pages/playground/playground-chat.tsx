@@ -5,7 +5,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { ModelsReply } from "../../../../src/readings/models.ts";
-import { type ApiCall, streamChat } from "../../api/playground.ts";
+import { type ApiCall, type Capped, streamChat } from "../../api/playground.ts";
 import { modelsQuery, outdateAccount } from "../../api/queries.ts";
 import { type Change, Problem, useChange } from "../../parts/ask.tsx";
 import { Cost, Hold } from "../../parts/call-price.tsx";
@@ -20,6 +20,7 @@ interface Line {
   readonly content: string;
   readonly costUsd?: string | null;
   readonly requestId?: string | null;
+  readonly stoppedBy?: string | null;
 }
 
 const AUTO = "auto";
@@ -80,21 +81,27 @@ function modelIds({ models }: ModelsReply, { surface }: Account): readonly strin
   return [...(surface === "application" ? [AUTO] : []), ...ready.map(({ id }) => id)];
 }
 
-export function PlaygroundChat({ account }: { readonly account: Account }) {
+interface ChatProps {
+  readonly account: Account;
+  readonly capped: Capped;
+}
+
+export function PlaygroundChat({ account, capped }: ChatProps) {
   return (
     <Loaded query={useQuery(modelsQuery)}>
-      {(models) => <Conversation account={account} ids={modelIds(models, account)} />}
+      {(models) => (
+        <Conversation account={account} capped={capped} ids={modelIds(models, account)} />
+      )}
     </Loaded>
   );
 }
 
-interface ConversationProps {
-  readonly account: Account;
+interface ConversationProps extends ChatProps {
   /** The ids of the models to choose from. */
   readonly ids: readonly string[];
 }
 
-function Conversation({ account, ids }: ConversationProps) {
+function Conversation({ account, capped, ids }: ConversationProps) {
   const { lines, send, stop } = useChat(account.id);
   const [text, setText] = useState("");
   const [chosen, setModel] = useState<string | null>(null);
@@ -105,7 +112,7 @@ function Conversation({ account, ids }: ConversationProps) {
     const path = account.surface === "application" ? "/api/v1/chat/completions" : CHAT_PATH;
     const before = lines.map(({ role, content }) => ({ role, content }));
     const messages = [...before, { role: "user", content: said }];
-    return { path, body: { model, messages, max_tokens: TOKENS_MAX, stream: true } };
+    return capped({ path, body: { model, messages, max_tokens: TOKENS_MAX, stream: true } });
   };
   const change = useChange(async () => {
     const said = text.trim();
@@ -124,7 +131,13 @@ function Conversation({ account, ids }: ConversationProps) {
         disabled={change.busy}
       />
       <ChatLog lines={lines} account={account.id} />
-      <ChatForm text={text} setText={setText} change={change} stop={stop}>
+      <ChatForm
+        text={text}
+        setText={setText}
+        change={change}
+        stop={stop}
+        isReady={callOf(text.trim()) !== null}
+      >
         <Hold account={account.id} call={callOf(asked)} />
       </ChatForm>
     </div>
@@ -136,10 +149,12 @@ interface ChatFormProps {
   readonly setText: (text: string) => void;
   readonly change: Change;
   readonly stop: () => void;
+  /** True if the call is complete. */
+  readonly isReady: boolean;
   readonly children: ReactNode;
 }
 
-function ChatForm({ text, setText, change, stop, children }: ChatFormProps) {
+function ChatForm({ text, setText, change, stop, isReady, children }: ChatFormProps) {
   return (
     <Form submit={change.start}>
       <Textarea
@@ -158,7 +173,7 @@ function ChatForm({ text, setText, change, stop, children }: ChatFormProps) {
             {t.playground.stop}
           </Button>
         )}
-        <Button type="submit" loading={change.busy} disabled={text.trim() === ""}>
+        <Button type="submit" loading={change.busy} disabled={!isReady}>
           {t.playground.send}
         </Button>
       </div>
@@ -181,7 +196,12 @@ function ChatLog({
           <span className="tiny dim">{t.playground.who[line.role]}</span>
           <div className="chat-text">{line.content}</div>
           {line.requestId !== undefined && (
-            <Cost account={account} usd={line.costUsd ?? null} requestId={line.requestId} />
+            <Cost
+              account={account}
+              usd={line.costUsd ?? null}
+              requestId={line.requestId}
+              stoppedBy={line.stoppedBy ?? null}
+            />
           )}
         </div>
       ))}

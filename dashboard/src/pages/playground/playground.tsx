@@ -5,10 +5,13 @@ import { useQuery } from "@tanstack/react-query";
 import type { ComponentType } from "react";
 import { mayAct } from "../../../../src/core/access/roles.ts";
 import type { ServicesWith } from "../../../../src/core/access/services.ts";
+import type { Capped } from "../../api/playground.ts";
 import { overviewQuery } from "../../api/queries.ts";
+import { isZero } from "../../money.ts";
 import { Spendable } from "../../parts/balance-bar.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Notice, PageHead, Panel } from "../../parts/panel.tsx";
+import { TextField, useTypedUsd } from "../../parts/text-field.tsx";
 import { choiceAmong, useFields } from "../../search-fields.ts";
 import { type Account, useAccount } from "../../session.tsx";
 import { t } from "../../texts.ts";
@@ -17,14 +20,17 @@ import { PlaygroundChat } from "./playground-chat.tsx";
 
 interface FormProps {
   readonly account: Account;
+  readonly capped: Capped;
 }
 
 /** The form of each service that has one. */
 const FORMS: Readonly<Record<ServicesWith<"hasForm">, ComponentType<FormProps>>> = {
-  chat: ({ account }) => <PlaygroundChat key={account.id} account={account} />,
-  search: ({ account }) => <PlaygroundSearch account={account.id} />,
-  maps: ({ account }) => <PlaygroundMaps account={account.id} />,
-  mail: ({ account }) => <PlaygroundMail account={account.id} />,
+  chat: ({ account, capped }) => (
+    <PlaygroundChat key={account.id} account={account} capped={capped} />
+  ),
+  search: ({ account, capped }) => <PlaygroundSearch account={account.id} capped={capped} />,
+  maps: ({ account, capped }) => <PlaygroundMaps account={account.id} capped={capped} />,
+  mail: ({ account, capped }) => <PlaygroundMail account={account.id} capped={capped} />,
 };
 const TABS = Object.keys(FORMS) as (keyof typeof FORMS)[];
 
@@ -55,6 +61,11 @@ function Calls({ account }: { readonly account: Account }) {
   const isApplication = account.surface === "application";
   const tab = isApplication ? "chat" : choiceAmong(TABS, fields.tab);
   const Form = FORMS[tab];
+  const cap = useTypedUsd("", (usd) => (isZero(usd) ? t.fields.wrongAmount : null));
+  const capped: Capped = (call) => {
+    if (call === null || cap.problem !== null) return null;
+    return cap.value === null ? call : { ...call, max_cost_usd: cap.value };
+  };
   return (
     <Panel>
       <div className="stack">
@@ -69,7 +80,8 @@ function Calls({ account }: { readonly account: Account }) {
             />
           </div>
         )}
-        <Form account={account} />
+        <TextField field={cap} label={t.playground.cap} about={t.playground.capAbout} />
+        <Form account={account} capped={capped} />
       </div>
     </Panel>
   );

@@ -27,6 +27,9 @@ export const playgroundTexts: Texts["playground"] = {
   holds: "Reserviert",
   atMost: "so viel kostet der Aufruf höchstens; was nicht gebraucht wird, kommt sofort zurück",
   cost: "Kosten:",
+  cap: "Obergrenze eines Aufrufs",
+  capAbout:
+    "Freiwillig. Ein Chat wird gekürzt, bis er darunter bleibt; was nicht passt, wird abgelehnt.",
   query: "Suchanfrage",
   search: "Suchen",
   nothingFound: "Nichts gefunden; das kostet nichts.",

@@ -16,6 +16,8 @@ export const playgroundTexts = {
   holds: "Holds",
   atMost: "the call costs at most this; what is not used comes back at once",
   cost: "It cost",
+  cap: "Cap of a call",
+  capAbout: "Optional. A chat is shortened until it fits; a call that does not fit is refused.",
   query: "Query",
   search: "Search",
   nothingFound: "Nothing was found, which costs nothing.",

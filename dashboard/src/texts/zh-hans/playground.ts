@@ -26,6 +26,8 @@ export const playgroundTexts: Texts["playground"] = {
   holds: "预扣",
   atMost: "调用最多花费这么多，未用部分立即退还",
   cost: "花费",
+  cap: "单次调用上限",
+  capAbout: "可选。对话会缩短到上限以内；放不下的调用会被拒绝。",
   query: "搜索内容",
   search: "搜索",
   nothingFound: "没有结果，不收费。",
