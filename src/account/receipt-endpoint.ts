@@ -8,6 +8,7 @@ import { anyObject, named, nullable, Type, text, whole } from "../http/schema.ts
 import { JWS_SAMPLE } from "../readings/signed/issued-receipt.ts";
 import type { SignedReceipts } from "../readings/signed/signed-receipts.ts";
 import { atBothSurfaces, freeSvc } from "./both-surfaces.ts";
+import { CLAIMS_EXAMPLE, Claims } from "./receipt-claims.ts";
 
 export interface ReceiptsDeps extends FrameDeps {
   readonly receipts: Pick<SignedReceipts, "of" | "keys" | "signStatement">;
@@ -25,7 +26,7 @@ const Reply = named("Receipt", {
   jws: text({
     description: "The receipt: a compact JWS (RFC 7515) by a key of /.well-known/jwks.json",
   }),
-  claims: anyObject({ description: "What the receipt says, decoded" }),
+  claims: Claims,
   svc: PlainCost,
 });
 
@@ -61,7 +62,7 @@ nothing and counts as a request.`,
           number: 1,
           corrects: null,
           jws: JWS_SAMPLE,
-          claims: { iss: "https://api.example.com", jti: ID, receipt: { cost_usd: "0.0004215" } },
+          claims: CLAIMS_EXAMPLE,
           svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDz", cost_usd: 0 },
         },
       },

@@ -11,6 +11,15 @@ export function newWebhookSecret(random: RandomBytes): string {
   return `whsec_${Buffer.from(random(SECRET_BYTES)).toString("base64")}`;
 }
 
+/** The headers that a receiver needs to verify a request, by what they have. */
+export const WEBHOOK_HEADERS = {
+  "webhook-id": "The id of the event, the same at every attempt: ignore one that was seen before",
+  "webhook-timestamp": "The time of the attempt, in Unix seconds",
+  "webhook-signature":
+    "`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. For 24 hours after a rotation " +
+    "of the secret there are two, with a space between them",
+} as const;
+
 export interface SignedParts {
   /** The id of the event, the same at every attempt. */
   readonly id: string;
@@ -24,10 +33,10 @@ export function webhookHeaders(
   { id, at, body }: SignedParts,
   secrets: readonly string[],
 ): Readonly<Record<string, string>> {
-  return {
-    "content-type": "application/json",
+  const own: Readonly<Record<keyof typeof WEBHOOK_HEADERS, string>> = {
     "webhook-id": id,
     "webhook-timestamp": String(Math.floor(at.getTime() / 1_000)),
     "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(" "),
   };
+  return { "content-type": "application/json", ...own };
 }

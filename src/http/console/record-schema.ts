@@ -14,7 +14,7 @@ import {
 import { time, usdSchema } from "./fields.ts";
 
 /** The schema of a record's JSON. */
-function schemaOf<F extends Fields>(fields: F): TUnsafe<WireOf<F>> {
+export function schemaOf<F extends Fields>(fields: F): TUnsafe<WireOf<F>> {
   const properties = Object.entries(fields).map(([name, one]) => [name, fieldSchema(one)]);
   return Type.Unsafe<WireOf<F>>(Type.Object(Object.fromEntries(properties) as TProperties));
 }

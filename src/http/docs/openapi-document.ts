@@ -23,6 +23,8 @@ interface DocumentParts<One> {
   /** Components besides schemas. */
   readonly components: Json;
   readonly operationOf: (endpoint: One, writer: SchemaWriter) => Json;
+  /** What the service sends by itself; left out for nothing. */
+  readonly webhooksOf?: (writer: SchemaWriter) => Json;
 }
 
 /** The document of these endpoints. */
@@ -35,6 +37,7 @@ export function writeDocument<One extends Pick<EndpointInfo, "method" | "path">>
     error,
     components,
     operationOf,
+    webhooksOf,
   }: DocumentParts<One>,
 ): Json {
   const writer = new SchemaWriter();
@@ -43,6 +46,7 @@ export function writeDocument<One extends Pick<EndpointInfo, "method" | "path">>
     const operations = all.map((one) => [one.method.toLowerCase(), operationOf(one, writer)]);
     return [path, Object.fromEntries(operations)] as const;
   });
+  const webhooks = webhooksOf?.(writer);
   return {
     openapi: "3.1.0",
     info: {
@@ -54,6 +58,7 @@ export function writeDocument<One extends Pick<EndpointInfo, "method" | "path">>
     servers: [{ url: "/", description: "This installation" }],
     tags: [...tags],
     paths: Object.fromEntries(paths),
+    ...(webhooks !== undefined && { webhooks }),
     components: { schemas: { Error: error, ...writer.components }, ...components },
   };
 }

@@ -7,6 +7,7 @@ import type { Json } from "../../core/text/json.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import { refusalSchema, writeDocument } from "./openapi-document.ts";
 import { operationOf, tagOf } from "./openapi-operation.ts";
+import { WEBHOOK_TAG, webhooksOf } from "./openapi-webhooks.ts";
 
 export interface OpenApiOptions {
   readonly surface: Surface;
@@ -36,13 +37,14 @@ export function openApi({ surface, name, endpoints, version }: OpenApiOptions): 
     head: {
       title: TITLES[surface],
       description: DESCRIPTIONS[surface].replaceAll("\n", " "),
-      tags: [...tags].map(([name, description]) => ({ name, description })),
+      tags: [...[...tags].map(([name, description]) => ({ name, description })), WEBHOOK_TAG],
     },
     name,
     version,
     error: errorSchema(surface),
     components: { headers: HEADERS, securitySchemes: securityOf(surface) },
     operationOf,
+    webhooksOf,
   });
 }
 

@@ -197,7 +197,7 @@ describe.skipIf(!canRun)("the playground", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("caps the cost of a call, which holds no more, and says when the cap is too low", async () => {
+  test("caps the cost of a call, and says when the cap is too low for it", async () => {
     await ada.go(`${account}/playground`);
     await ada.page.getByLabel("Cap of a call").fill("0.5");
     await ada.page.getByLabel("Message").fill("Hello");

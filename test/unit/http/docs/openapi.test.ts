@@ -2,7 +2,10 @@
 // fault.
 
 import { describe, expect, test } from "bun:test";
+import Ajv from "ajv";
 import type { Surface } from "../../../../src/core/access/services.ts";
+import { WEBHOOK_EVENT_TYPES } from "../../../../src/core/webhooks/webhook-events.ts";
+import { webhookHeaders } from "../../../../src/core/webhooks/webhook-signature.ts";
 import { documentOf } from "../../../../src/http/docs/documentation.ts";
 import { errorsOf } from "../../../../src/http/endpoint-errors.ts";
 import { DOCUMENTED } from "../../../../src/routes.ts";
@@ -13,9 +16,22 @@ interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
 }
 
+interface WebhookOperation extends Operation {
+  readonly requestBody: {
+    readonly content: {
+      readonly "application/json": {
+        readonly schema: { readonly $ref: string };
+        readonly example: { readonly type: string };
+      };
+    };
+  };
+}
+
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: WebhookOperation }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
 const SURFACES: readonly Surface[] = ["gateway", "application"];
@@ -34,7 +50,8 @@ for (const surface of SURFACES) {
       const expected = [...DOCUMENTED[surface], ...program];
       expect(all.sort()).toEqual(expected.map((one) => `${one.method} ${one.path}`).sort());
       const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
-      expect(new Set(ids).size).toBe(expected.length);
+      expect(new Set(ids).size).toBe(expected.length + Object.keys(document.webhooks).length);
+      expect(ids).toHaveLength(new Set(ids).size);
     });
 
     test("refers only to parts that it has", () => {
@@ -66,6 +83,32 @@ for (const surface of SURFACES) {
         expect([path, ...terms.filter((name) => names.includes(name))]).toEqual([path, ...terms]);
         expect(names.includes("Idempotency-Key")).toBe(!path.endsWith("/quote"));
       }
+    });
+
+    test("has each event of webhooks, with the headers that are sent and a body that fits", () => {
+      const types = [...WEBHOOK_EVENT_TYPES, "webhook.test"];
+      expect(Object.keys(document.webhooks)).toEqual(types);
+      const sent = Object.keys(
+        webhookHeaders({ id: "evt_1", at: new Date(0), body: "{}" }, ["whsec_AAAA"]),
+      );
+      const ajv = new Ajv({ strict: false, validateFormats: false });
+      ajv.addSchema({ $id: "all", components: document.components });
+      for (const [type, { post }] of Object.entries(document.webhooks)) {
+        const names = (post.parameters ?? []).map(({ name }) => name);
+        expect(["content-type", ...names]).toEqual(sent);
+        const { schema, example } = post.requestBody.content["application/json"];
+        const check = ajv.getSchema(`all${schema.$ref}`);
+        expect([type, check?.(example), check?.errors]).toEqual([type, true, null]);
+        expect(check?.({ ...example, type: "other" })).toBe(false);
+        expect(example.type).toBe(type);
+      }
+    });
+
+    test("refers to the claims of receipts, whose example fits them", () => {
+      const path = surface === "gateway" ? "/v1/receipts/{id}" : "/api/v1/receipts/{id}";
+      const receipt = document.components.schemas.Receipt as { properties: { claims: object } };
+      expect(JSON.stringify(document.paths[path])).toContain("#/components/schemas/Receipt");
+      expect(receipt.properties.claims).toEqual({ $ref: "#/components/schemas/ReceiptClaims" });
     });
 
     test("says that a stream may end with an error", () => {
