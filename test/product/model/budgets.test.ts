@@ -248,6 +248,11 @@ const MUTANTS: readonly Mutant[] = [
     bad: "if attempt == 6 then code = nil",
   },
   {
+    breaks: "a quote names the limit that refuses next",
+    good: "if least and least.room < room then kind, name = 3, least.name end",
+    bad: "if least and least.room < 0 then kind, name = 3, least.name end",
+  },
+  {
     breaks: "a quote holds nothing",
     good: "if attempt == 6 then",
     bad: `if attempt == 6 then

@@ -3,10 +3,12 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Account, Asking, Decision, Hold } from "../../../actors/account.ts";
+import type { Account, Asking, Decision, Hold, QuotedDecision } from "../../../actors/account.ts";
 import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
-import { ofCents, ZERO } from "../../../src/core/money/money.ts";
-import { verdictIn } from "../../support/stores/verdicts.ts";
+import type { CallLimit } from "../../../src/core/access/budgets.ts";
+import type { ErrorCode } from "../../../src/core/errors.ts";
+import { nano, ofCents, ZERO } from "../../../src/core/money/money.ts";
+import { messageIn, verdictIn } from "../../support/stores/verdicts.ts";
 import { DONE } from "../../support/stores/world.ts";
 
 /** A fault in scripts: in the source of each, `good` is replaced by `bad`. */
@@ -36,18 +38,24 @@ export function compare(decision: Decision, expected: string): void {
 }
 
 /**
- * Quotes a call and then makes it. The quote must say what the call gets, and must have changed
- * nothing.
+ * Quotes a call and then makes it. The quote must say what the call gets, in the same words, and
+ * must have changed nothing. The limit that a quote names must be the one that refuses a call above
+ * what is left.
  * @throws Disagreement
  */
 export async function admitQuoted(
   actor: Pick<Account, "admit" | "quote">,
   asked: Asking,
 ): Promise<Decision> {
-  const { refusal, mayFit, spendable, budget } = await actor.quote(asked);
+  const quote = await actor.quote(asked);
+  await compareLimit(actor, asked, quote);
   const decision = await actor.admit(asked);
-  const quoted = refusal?.code ?? "admitted";
-  const verdict = verdictIn(decision);
+  const { refusal, mayFit, spendable } = quote;
+  const quoted = refusal === null ? "admitted" : `${refusal.code}: ${refusal.message}`;
+  const verdict =
+    decision.verdict === "refused"
+      ? `${verdictIn(decision)}: ${messageIn(decision)}`
+      : decision.verdict;
   if (verdict !== quoted) {
     throw new Disagreement(`The quote says ${quoted}, the call got ${verdict}`);
   }
@@ -55,10 +63,34 @@ export async function admitQuoted(
   if (bound > spendable ? refusal === null : mayFit) {
     throw new Disagreement(`The quote of ${bound} says ${quoted}, and ${spendable} to be left`);
   }
-  if (budget !== undefined && budget.left !== spendable) {
-    throw new Disagreement(`${spendable} is left, but ${budget.left} of the budget that binds`);
-  }
   return decision;
+}
+
+const CODES: Readonly<Record<CallLimit, ErrorCode>> = {
+  key_budget: "key_budget_exceeded",
+  account_budget: "account_budget_exceeded",
+  run_budget: "run_budget_exceeded",
+  end_user_budget: "end_user_budget_exceeded",
+  own_cap: "monthly_limit_reached",
+  tier_cap: "monthly_limit_reached",
+  balance: "insufficient_credits",
+};
+
+async function compareLimit(
+  actor: Pick<Account, "quote">,
+  asked: Asking,
+  { refusal: first, mayFit, limit, budget, spendable }: QuotedDecision,
+): Promise<void> {
+  // A refusal about another matter comes before those about money.
+  if (first !== null && !mayFit) return;
+  if (budget !== undefined && budget.left !== spendable) {
+    throw new Disagreement(`The quote says ${spendable} to be left, its budget ${budget.left}`);
+  }
+  const terms = { ...asked.terms, bound: nano(spendable + 1n) };
+  const { refusal } = await actor.quote({ ...asked, terms });
+  if (refusal?.code !== CODES[limit]) {
+    throw new Disagreement(`The quote names ${limit}; one nano-dollar more: ${refusal?.code}`);
+  }
 }
 
 /** A call that both the model and Farebox have open. */

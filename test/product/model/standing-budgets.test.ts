@@ -1,6 +1,6 @@
 // Compares the budgets of keys and of their account, over every span, with a model: random calls at
-// random times over the ends of spans, and rebuilds of Redis in between. Then shows that the
-// comparison finds faults which are put into the scripts.
+// random times over the ends of spans, each quoted before, and rebuilds of Redis in between. Then
+// shows that the comparison finds faults which are put into the scripts.
 
 import { test } from "bun:test";
 import fc from "fast-check";
@@ -12,7 +12,15 @@ import { TestClock } from "../../support/product/actor-process.ts";
 import { shared } from "../../support/shared.ts";
 import { createTestKey } from "../../support/stores/accounts.ts";
 import { ask, openAccount, openWorld } from "../../support/stores/world.ts";
-import { compare, endAt, type Mutant, type OpenCall, playLists, testMutants } from "./compared.ts";
+import {
+  admitQuoted,
+  compare,
+  endAt,
+  type Mutant,
+  type OpenCall,
+  playLists,
+  testMutants,
+} from "./compared.ts";
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 12);
 const SEED = Number(process.env.MODEL_SEED ?? 20_310_328);
@@ -143,7 +151,7 @@ async function play(commands: readonly Command[], library: ScriptLibrary): Promi
   for (const step of commands) {
     if (step.kind === "wait") clock.ms += step.ms;
     if (step.kind === "call") {
-      const answer = await actor.admit(ask(ids[step.key], ofCents(step.cents)));
+      const answer = await admitQuoted(actor, ask(ids[step.key], ofCents(step.cents)));
       const counted = model.admit(clock.ms, step);
       compare(answer, typeof counted === "string" ? counted : "admitted");
       if (answer.verdict === "admitted" && typeof counted !== "string") {
