@@ -44,6 +44,7 @@ async function main(): Promise<void> {
       redis: number,
       cuts: number,
       mail: number,
+      webhooks: number,
       pause: number,
       postgres: number,
       failover: number,

@@ -102,7 +102,7 @@ export class WebhookSender {
   }
 
   async #conclude(claim: WebhookClaim, attempt: Attempt): Promise<void> {
-    const { deliveries, onAttempt } = this.#deps;
+    const { deliveries, onAttempt, onDisabled, log } = this.#deps;
     if (attempt.error === null) {
       await deliveries.delivered(claim, attempt);
       onAttempt("delivered");
@@ -110,11 +110,23 @@ export class WebhookSender {
     }
     const isGone = attempt.httpStatus === GONE;
     const retryMs = isGone ? null : this.#retryMs(claim, attempt);
-    const isSilent = await deliveries.failed(claim, attempt, retryMs);
+    const disabling = this.#disabling(claim, attempt, retryMs);
+    const isDisabled = await deliveries.failed(claim, attempt, { retryMs, disabling });
     onAttempt(retryMs === null ? "failed" : "retried");
+    if (!isDisabled || disabling === null) return;
+    onDisabled(disabling.why);
+    log.warn({ receiverId: claim.receiver.id, why: disabling.why }, "A webhook was disabled");
+  }
+
+  /** The reason for which the receiver may be disabled after a failed attempt; null for none. */
+  #disabling(claim: WebhookClaim, attempt: Attempt, retryMs: number | null) {
+    const { mailOf, now } = this.#deps;
+    const isGone = attempt.httpStatus === GONE;
     // A secret that cannot be read is no fault of the receiver.
     const isItsFault = attempt !== UNREADABLE && claim.attempt >= DISABLING_ATTEMPTS_MIN;
-    if (isGone || (isSilent && isItsFault)) await this.#disable(claim, isGone ? "gone" : "failing");
+    if (!(isGone || (retryMs === null && isItsFault))) return null;
+    const why = isGone ? "gone" : "failing";
+    return { why, now: new Date(now()), mail: mailOf(why, claim) } as const;
   }
 
   /** The delay until the next attempt, which is no later than `giveUpAt`; null after that time. */
@@ -124,15 +136,6 @@ export class WebhookSender {
     if (leftMs <= 0) return null;
     const asked = (retryAfterSeconds ?? 0) * 1_000;
     return Math.min(Math.max(webhookDelayMs(attempt, chance()), asked), leftMs);
-  }
-
-  async #disable(claim: WebhookClaim, why: WhyDisabled): Promise<void> {
-    const { deliveries, mailOf, onDisabled, log, now } = this.#deps;
-    const mail = mailOf(why, claim);
-    const order = { why, now: new Date(now()), mail };
-    if (!(await deliveries.disable(claim, order))) return;
-    onDisabled(why);
-    log.warn({ receiverId: claim.receiver.id, why }, "A webhook was disabled");
   }
 }
 

@@ -1,12 +1,14 @@
 // Deliveries of events to receivers, for the workers. A worker claims a delivery for some time, and
 // its writes count only while it has the claim; so a delivery whose worker died is claimed again.
 
+import { sql } from "drizzle-orm";
 import { fromUuid } from "../../core/ids.ts";
 import type { WebhookEventType } from "../../core/webhooks/webhook-events.ts";
 import { WEBHOOK_KEEP_MS, WEBHOOK_RETRY_MS } from "../../core/webhooks/webhook-rules.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 import { type DISABLED_BY_US, disableReceiverIn } from "./receiver-ends.ts";
 
 /** The right of one worker to make one attempt. */
@@ -50,6 +52,17 @@ export interface AttemptResult {
 }
 
 export type WhyDisabled = (typeof DISABLED_BY_US)[number];
+
+/** What follows from a failed attempt. */
+interface FailedOrder {
+  readonly retryMs: number | null;
+  /** The reason to disable the receiver, with the mail to the holder; null if there is none. */
+  readonly disabling: {
+    readonly why: WhyDisabled;
+    readonly now: Date;
+    readonly mail: HolderMail;
+  } | null;
+}
 
 /** Claims for one receiver at a time; one if its last attempt failed. */
 const PER_RECEIVER = 4;
@@ -134,46 +147,28 @@ export class WebhookDeliveries {
 
   /**
    * Records a failed attempt, while this worker has the claim. `retryMs` is the wait until the next
-   * attempt; null: the delivery has failed. Returns true if it has, and the receiver has taken
-   * nothing since the delivery began: then the receiver must be disabled.
+   * attempt; null: the delivery has failed. `disabling` disables the receiver with it, if the
+   * receiver is gone, or has taken nothing since the delivery began. Returns true if it did.
    */
   async failed(
-    { delivery, claim, receiver }: WebhookClaim,
-    { httpStatus, durationMs, error }: AttemptResult,
-    retryMs: number | null,
+    claim: WebhookClaim,
+    result: AttemptResult,
+    { retryMs, disabling }: FailedOrder,
   ): Promise<boolean> {
-    const { sql } = this.database;
-    const isOver = retryMs === null;
-    const [tried] = await sql<{ started_at: string }[]>`
-      UPDATE webhook_deliveries SET status = ${isOver ? "failed" : "waiting"},
-        ended_at = CASE WHEN ${isOver} THEN now() END, claimed_until = NULL,
-        next_attempt_at = now() + ${retryMs ?? 0} * interval '1 ms', attempted_at = now(),
-        http_status = ${httpStatus}, duration_ms = ${durationMs}, error = ${error}
-      WHERE number = ${delivery} AND claim = ${claim} AND status = 'waiting'
-      RETURNING started_at`;
-    if (tried === undefined) return false;
-    const [row] = await sql<{ silent: boolean }[]>`
-      UPDATE webhook_receivers SET failing_since = coalesce(failing_since, now())
-      WHERE number = ${receiver.number}
-      RETURNING coalesce(last_delivered_at < ${tried.started_at}::timestamptz, true) AS silent`;
-    return isOver && row?.silent === true;
-  }
-
-  /**
-   * Disables a receiver that is gone or fails, and mails the holder of the account. False if the
-   * receiver was disabled before.
-   */
-  async disable(
-    { receiver, account }: Pick<WebhookClaim, "receiver" | "account">,
-    {
-      why,
-      now,
-      mail,
-    }: { readonly why: WhyDisabled; readonly now: Date; readonly mail: HolderMail },
-  ): Promise<boolean> {
-    return await this.database.db.transaction(async (tx) => {
-      const holder = await lockAccount(tx, account.number);
-      const isNew = await disableReceiverIn(tx, receiver.number, { disabled: why, now });
+    const { db } = this.database;
+    const failed = { ...result, retryMs };
+    if (disabling === null) {
+      await recordFailed(db, claim, failed);
+      return false;
+    }
+    const { why, mail, now } = disabling;
+    // No attempt would follow that could notice it (D-852). Other changes of the receiver lock the
+    // account first too.
+    return await db.transaction(async (tx) => {
+      const holder = await lockAccount(tx, claim.account.number);
+      const { isOurs, isSilent } = await recordFailed(tx, claim, failed);
+      if (!(isOurs && (isSilent || why === "gone"))) return false;
+      const isNew = await disableReceiverIn(tx, claim.receiver.number, { disabled: why, now });
       if (isNew && holder !== null) await addHolderMails(tx, holder, { mails: [mail], now });
       return isNew;
     });
@@ -205,6 +200,33 @@ export class WebhookDeliveries {
       WHERE data IS NOT NULL AND created_at < now() - ${WEBHOOK_KEEP_MS} * interval '1 ms'
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event = e.id)`;
   }
+}
+
+/**
+ * Writes a failed attempt to the delivery, if the claim is valid, and to the receiver. `isOurs` is
+ * true if the claim was valid; `isSilent`, if the receiver has taken nothing since the delivery
+ * began. Outside a transaction the statements lock one row each: a change of the receiver locks the
+ * receiver before its deliveries.
+ */
+async function recordFailed(
+  queries: Queries,
+  { delivery, claim, receiver }: WebhookClaim,
+  { httpStatus, durationMs, error, retryMs }: AttemptResult & Pick<FailedOrder, "retryMs">,
+): Promise<{ readonly isOurs: boolean; readonly isSilent: boolean }> {
+  const isOver = retryMs === null;
+  const [tried] = await queries.execute<{ started: string }>(sql`
+    UPDATE webhook_deliveries SET status = ${isOver ? "failed" : "waiting"},
+      ended_at = CASE WHEN ${isOver} THEN now() END, claimed_until = NULL,
+      next_attempt_at = now() + ${retryMs ?? 0} * interval '1 ms', attempted_at = now(),
+      http_status = ${httpStatus}, duration_ms = ${durationMs}, error = ${error}
+    WHERE number = ${delivery} AND claim = ${claim} AND status = 'waiting'
+    RETURNING started_at::text AS started`);
+  if (tried === undefined) return { isOurs: false, isSilent: false };
+  const [row] = await queries.execute<{ silent: boolean }>(sql`
+    UPDATE webhook_receivers SET failing_since = coalesce(failing_since, now())
+    WHERE number = ${receiver.number}
+    RETURNING coalesce(last_delivered_at < ${tried.started}::timestamptz, true) AS silent`);
+  return { isOurs: true, isSilent: row?.silent === true };
 }
 
 interface ClaimRow {

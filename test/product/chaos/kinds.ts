@@ -16,6 +16,7 @@ import { drillRestore } from "./restore-drill.ts";
 import { killRunCalls } from "./run-kills.ts";
 import { failOver } from "./sentinel.ts";
 import { killStreams } from "./stream-kills.ts";
+import { killWebhookWorkers } from "./webhook-kills.ts";
 
 export interface Kind {
   /** The unit of `times`. */
@@ -33,6 +34,7 @@ export const KINDS = {
   redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
   cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },
+  webhooks: { counts: "rounds", quick: 1, long: 20, run: killWebhookWorkers },
   pause: { counts: "seconds", quick: 2, long: 600, run: pauseGateway },
   postgres: { counts: "seconds", quick: 4, long: 600, run: takePostgresAway },
   cluster: { counts: "kills and moves", quick: 5, long: 60, run: troubleCluster },
