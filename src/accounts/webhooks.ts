@@ -109,9 +109,18 @@ export async function setReceiverState(
     readonly disabled: "operator" | null;
   },
 ): Promise<void> {
-  const number = await accountOfReceiver(administration.accounts.deps.database, id);
-  if (number === null) throw noReceiver(id);
-  await changed(administration, { account: { number }, id, also }, () => ({ disabled }));
+  const account = await receiverAccount({ administration }, id);
+  await changed(administration, { account, id, also }, () => ({ disabled }));
+}
+
+/** The account of a receiver. @throws AdministrationError if there is no such receiver */
+export async function receiverAccount(
+  { administration }: Pick<WebhookDeps, "administration">,
+  id: string,
+): Promise<ReceiverTarget["account"]> {
+  const account = await accountOfReceiver(administration.accounts.deps.database, id);
+  if (account === null) throw noReceiver(id);
+  return account;
 }
 
 /** Changes a receiver; one that the operator disabled stays so. @throws AdministrationError */
@@ -198,13 +207,13 @@ export async function testReceiver(
   if (result !== "added") throw new AdministrationError("wrong_state", TEST_WORDS[result]);
 }
 
-/** Sends one event again. @throws AdministrationError */
+/** Sends one event again; with a receiver, only one of its own. @throws AdministrationError */
 export async function replayOne(
-  { administration }: WebhookDeps,
+  { administration }: Pick<WebhookDeps, "administration">,
   { account, also }: Omit<ReceiverTarget, "id">,
-  delivery: number,
+  of: Extract<ReplayOf, { readonly delivery: number }>,
 ): Promise<void> {
-  if ((await replayed(administration, { account, also }, { delivery })) > 0) return;
+  if ((await replayed(administration, { account, also }, of)) > 0) return;
   throw new AdministrationError(
     "wrong_state",
     "Only a delivery that began over a minute ago, of which no attempt is under way, " +
@@ -214,7 +223,7 @@ export async function replayOne(
 
 /** Sends the events again that a receiver did not take since a time; returns their number. */
 export async function replayFailed(
-  { administration }: WebhookDeps,
+  { administration }: Pick<WebhookDeps, "administration">,
   { account, id, also }: ReceiverTarget,
   since: Date,
 ): Promise<number> {

@@ -248,7 +248,7 @@ const replayDelivery = accountEndpoint({
     const { account, params } = context;
     const also = noted(context, "webhook_replayed", "one event");
     const delivery = numberFrom(params.delivery ?? "") ?? 0;
-    await replayOne(context.deps, { account, also }, delivery);
+    await replayOne(context.deps, { account, also }, { delivery });
     return { done: true };
   },
 });

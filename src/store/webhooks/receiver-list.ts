@@ -1,5 +1,6 @@
 // Lists receivers with counts of their deliveries, for operators.
 
+import type { AccountRow } from "../accounts/accounts.ts";
 import type { Database } from "../servers/database.ts";
 import type { DisabledReason } from "./receiver-ends.ts";
 
@@ -61,8 +62,12 @@ interface ReceiverRow
 }
 
 /** The account of a receiver; null if there is no such receiver. */
-export async function accountOfReceiver({ sql }: Database, id: string): Promise<number | null> {
-  const [row] = await sql<{ account: bigint }[]>`
-    SELECT account FROM webhook_receivers WHERE id = ${id}`;
-  return row === undefined ? null : Number(row.account);
+export async function accountOfReceiver(
+  { sql }: Database,
+  id: string,
+): Promise<Pick<AccountRow, "id" | "number"> | null> {
+  const [row] = await sql<{ id: string; number: bigint }[]>`
+    SELECT a.id, a.number FROM webhook_receivers r JOIN accounts a ON a.number = r.account
+    WHERE r.id = ${id}`;
+  return row === undefined ? null : { id: row.id, number: Number(row.number) };
 }

@@ -9,11 +9,11 @@ import { isAnyOf } from "../tables/any-of.ts";
 import { webhookDeliveries, webhookEvents, webhookReceivers } from "../tables/webhook-schema.ts";
 
 /**
- * The deliveries to send again: a single delivery, or all of a receiver whose last attempt failed
- * and whose event is not older than `since`.
+ * The deliveries to send again: a single delivery, of a given receiver or of any, or all of a
+ * receiver whose last attempt failed and whose event is not older than `since`.
  */
 export type ReplayOf =
-  | { readonly delivery: number }
+  | { readonly delivery: number; readonly receiver?: string }
   | { readonly receiver: string; readonly since: Date };
 
 interface ReplayOrder {
@@ -52,7 +52,6 @@ export async function replayDeliveries(
       "delivery" in of
         ? and(eq(number, of.delivery), or(ne(status, "waiting"), waits))
         : and(
-            eq(webhookReceivers.id, of.receiver),
             or(eq(status, "failed"), and(waits, gt(attempts, 0))),
             gte(webhookEvents.createdAt, of.since),
           );
@@ -68,6 +67,7 @@ export async function replayDeliveries(
           isNull(webhookReceivers.disabled),
           isNotNull(webhookEvents.data),
           lt(webhookDeliveries.startedAt, again),
+          ...(of.receiver === undefined ? [] : [eq(webhookReceivers.id, of.receiver)]),
           chosen,
         ),
       )

@@ -11,6 +11,7 @@ const cli = await cliOf(world);
 
 const ID = "acct_0000000000000000000000";
 const PAYMENT = "pay_0000000000000000000000";
+const HOOK = "hook_0000000000000000000000";
 const WHY = ["--reason", "test"];
 const PAY = ["payment", "record", ID];
 const KEY = ["key", "create", ID, "--scopes", "models"];
@@ -51,6 +52,12 @@ describe("a wrong command line exits 2 and names the fault", () => {
     [[...PAY, "--usd", "1", "--at", "2999-01-01"], "--at must not be in the future"],
     [[...PAY, "--usd", "1", "--bonus", "-1"], "--bonus must not be negative"],
     [[...PAY, "--usd", "1", "--id", ""], "--id must have 1 to 255 characters"],
+    [["webhook", "replay", HOOK, "--delivery", "first"], "must be the number of a delivery"],
+    [
+      ["webhook", "replay", HOOK, "--delivery", "4", "--since", "2026-01-01"],
+      "--since and --delivery exclude each other",
+    ],
+    [["webhook", "deliveries", HOOK, "--status", "lost"], "must be one of waiting, "],
     [["payment", "refund"], "needs PAYMENT-ID"],
     [["payment", "refund", ID], "is not the id of a payment"],
     [["payment", "refund", PAYMENT, "--usd", "0"], "--usd must be above zero"],

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { removeReceiver, updateReceiver } from "../../../src/accounts/webhooks.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
-import { receive, webhooksOf } from "../../support/stores/webhook-lab.ts";
+import { receive, startReceiver, webhooksOf } from "../../support/stores/webhook-lab.ts";
 import { openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
@@ -36,6 +36,49 @@ test("an operator lists webhooks with waiting events, ends one, and gives it bac
   );
   await cli("webhook", "enable", id);
   expect(await list()).toMatchObject([{ disabled: null }]);
+});
+
+test("an operator lists what was sent to a webhook, and sends again what failed", async () => {
+  const account = await openAccount(world);
+  const at = startReceiver();
+  const events = ["payment.succeeded"];
+  const { id } = await receive(world, account, { url: at.url, events });
+  const other = await receive(world, account, { url: at.url, events: ["topup.failed"] });
+  expect((await cli("webhook", "deliveries", id)).out).toBe("Nothing was sent to this webhook.\n");
+  const none = "Nothing is sent again: no event failed, or the webhook is disabled.\n";
+  expect((await cli("webhook", "replay", id)).out).toBe(none);
+  await pay(world, account, usd("20"));
+  await pay(world, account, usd("30"));
+  const { sql } = world.database;
+  // The deliveries began an hour ago, and their attempts are over.
+  await sql`
+    UPDATE webhook_deliveries SET status = 'failed', attempts = 9, http_status = 503,
+      error = 'It answered 503', started_at = now() - interval '1 hour', ended_at = now()
+    WHERE receiver = (SELECT number FROM webhook_receivers WHERE id = ${id})`;
+  const list = async (...more: string[]) => {
+    const { deliveries } = jsonOf(await cli("webhook", "deliveries", id, "--json", ...more));
+    return deliveries as { number: number; status: string; attempts: number }[];
+  };
+  const [newest, oldest] = await list("--status", "failed");
+  expect(newest).toMatchObject({ status: "failed", attempts: 9, http_status: 503, webhook: id });
+  const { out } = await cli("webhook", "deliveries", id);
+  expect(out).toMatch(/^\d+ +20\S+Z +payment.succeeded +evt_\w+ +failed +503 +9 attempts/);
+  const one = ["--delivery", `${oldest?.number}`];
+  const foreign = await cli("webhook", "replay", other.id, ...one);
+  expect([foreign.code, foreign.err]).toEqual([1, expect.stringContaining("Only a delivery that")]);
+  const sent = await cli("webhook", "replay", id, ...one);
+  expect(sent.out).toBe(`Delivery ${oldest?.number} is sent again.\n`);
+  expect(await list("--status", "waiting")).toMatchObject([
+    { number: oldest?.number, attempts: 0 },
+  ]);
+  const late = await cli("webhook", "replay", id, "--since", "2999-01-01");
+  expect(late.out).toBe(none);
+  expect((await cli("webhook", "replay", id)).out).toBe("1 event is sent again.\n");
+  expect((await list()).map(({ status }) => status)).toEqual(["waiting", "waiting"]);
+  const activity = await sql<{ action: string; about: string }[]>`
+    SELECT action, about FROM activity WHERE account = ${account.row.number}
+    AND action = 'webhook_replayed' ORDER BY number`;
+  expect(activity.map(({ about }) => about)).toEqual(["one event", "failed events"]);
 });
 
 test("an unknown webhook is said to be none, and a wrong id is a wrong use", async () => {

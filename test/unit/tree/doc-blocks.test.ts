@@ -94,11 +94,15 @@ test("every code block is proven, or says why not", () => {
 });
 
 describe("a command of the tool", () => {
-  const ids = { acct: "acct_7n42DGM5Tflk9n8mt7Fhc7", key: "key_7n42DGM5Tflk9n8mt7Fhc7" };
+  const ids = {
+    acct: "acct_7n42DGM5Tflk9n8mt7Fhc7",
+    key: "key_7n42DGM5Tflk9n8mt7Fhc7",
+    hook: "hook_7n42DGM5Tflk9n8mt7Fhc7",
+  };
   const commands = blocks.flatMap((block) =>
     commandsOf(block).flatMap((line) => {
       const args = toolArguments(
-        line.replaceAll(/\b(acct|key)_…/g, (_, kind: "acct") => ids[kind]),
+        line.replaceAll(/\b(acct|key|hook)_…/g, (_, kind: "acct") => ids[kind]),
       );
       return args === null ? [] : [[`${place(block)} farebox ${args.join(" ")}`, args] as const];
     }),
