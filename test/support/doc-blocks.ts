@@ -70,6 +70,36 @@ export function isCall(command: string): boolean {
   return command.startsWith("curl ") && command.includes(ANY_SERVICE);
 }
 
+/** True for a block of commands, whether they can run or not. */
+export function hasCommands({ info, isGenerated }: DocBlock): boolean {
+  return ["", "sh"].includes(info) && !isGenerated;
+}
+
+/** The words of the comment that says why a block does not run; null without such a comment. */
+export function reasonNotRun({ comment }: DocBlock): string | null {
+  return /^not run: (.*)$/.exec(comment)?.[1] ?? null;
+}
+
+/** The file that the comment of a block names as its test; null without such a comment. */
+export function testOf({ comment }: DocBlock): string | null {
+  return /^tested: (.*)$/.exec(comment)?.[1] ?? null;
+}
+
+/** True for a block whose every line test/product/api/doc-commands.test.ts runs. */
+export function isRunHere(block: DocBlock): boolean {
+  const isMarked = reasonNotRun(block) !== null || testOf(block) !== null;
+  if (isMarked || !hasCommands(block)) return false;
+  const all = commandsOf(block);
+  const isKnown = (one: string) =>
+    isCall(one) || toolArguments(one) !== null || one.startsWith("openssl ");
+  return all.length > 0 && all.every(isKnown);
+}
+
+/** A command in the form in which pages of operators write it, whatever runs the tool. */
+export function plainCommand(command: string): string {
+  return command.replace(/^npm run (?:-s )?farebox -- /, "farebox ");
+}
+
 /** The arguments of a command of the tool; null for any other command. */
 export function toolArguments(command: string): readonly string[] | null {
   const [, rest] = /^(?:npm run (?:-s )?farebox -- |farebox )(.*)$/.exec(command) ?? [];

@@ -1,82 +1,91 @@
-// Tests that the calls and programs in the pages for callers work as they stand, with the address,
-// the key and the ids of a running service in place of those of the page.
+// Tests that the commands, calls and programs in the pages work as they stand, and do what their
+// page says, with the address, the key and the ids of a running service in place of those of the
+// page (D-768).
 
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { PROJECT } from "../../../scripts/local/home.mjs";
-import { SCOPES } from "../../../src/core/access/services.ts";
-import { catalogueOf } from "../../../src/settings/catalogue.ts";
-import { chatBody, completionOf } from "../../support/api/api-world.ts";
-import { MODEL } from "../../support/api/models.ts";
-import { sharedMail } from "../../support/api/shared-api.ts";
-import { ANY_SERVICE, commandsOf, docBlocks, isCall } from "../../support/doc-blocks.ts";
-import { sharedFolder } from "../../support/shared.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { type Outcome, openDocWorld, type Reader } from "../../support/api/doc-world.ts";
+import {
+  ANY_SERVICE,
+  commandsOf,
+  docBlocks,
+  isCall,
+  isRunHere,
+  plainCommand,
+  toolArguments,
+} from "../../support/doc-blocks.ts";
+import { PROMISES, promiseOf } from "../../support/doc-promises.ts";
 
-/** The models that pages name. */
-const catalogue = catalogueOf(
-  [
-    MODEL,
-    { ...MODEL, id: "swift-1" },
-    { ...MODEL, id: "farebox-guide" },
-    { ...MODEL, id: "vectors-1", serves: "embedding" },
-    { ...MODEL, id: "ranks-1", serves: "rerank" },
-  ],
-  [],
-);
-const { api } = await sharedMail({ catalogue: () => catalogue });
-const folder = sharedFolder("commands");
-const gateway = await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES });
-const application = await api.account({ surface: "application", plan: "max", paid: "9" });
+const world = await openDocWorld();
+const blocks = docBlocks().filter(isRunHere);
+/** Blocks of calls alone. */
+const [calls, others] = [true, false].map((wanted) =>
+  blocks.filter((block) => commandsOf(block).every(isCall) === wanted),
+) as [typeof blocks, typeof blocks];
+const hasCurl = Bun.which("curl") !== null;
 
-/** A text of a page for this service. */
-function here(text: string): string {
-  return text
-    .replaceAll(ANY_SERVICE, api.parts.url)
-    .replaceAll("svc_live_…", gateway.key)
-    .replaceAll("svc_sk_…", application.key);
-}
+describe("the commands", () => {
+  const commands = others.flatMap(commandsOf).map(plainCommand);
 
-async function run(command: readonly string[], input: string, cwd: string) {
-  const child = Bun.spawn([...command], {
-    cwd,
-    env: { ...process.env, KEY: gateway.key },
-    stdin: Buffer.from(input),
-    stdout: "pipe",
-    stderr: "pipe",
+  test("have a promise each, and each promise is of one", () => {
+    expect(commands.filter((command) => promiseOf(command) === null)).toEqual([]);
+    const used = new Set(commands.map((command) => promiseOf(command)?.start ?? ""));
+    expect([...used].sort()).toEqual(Object.keys(PROMISES).sort());
   });
-  const [out, problems] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { exitCode: await child.exited, out, problems };
-}
 
-describe.skipIf(Bun.which("curl") === null)("the call", () => {
-  const calls = docBlocks().flatMap((block) =>
-    commandsOf(block)
-      .filter(isCall)
-      .map((command) => [`${block.page}:${block.line} ${command.slice(0, 90)}`, command] as const),
+  test.each(others.map((block) => [`${block.page}:${block.line}`, block] as const))(
+    "of %s do what the page says",
+    async (_, block) => {
+      const reader = await world.reader(block.page);
+      for (const command of commandsOf(block)) {
+        if (isCall(command) && !hasCurl) continue;
+        const { code, out, err } = await outcomeOf(command, reader);
+        const { code: expected = 0, says, file } = promiseOf(plainCommand(command))?.promised ?? {};
+        expect({ command, code, err: code === expected ? "" : err }).toEqual({
+          command,
+          code: expected,
+          err: "",
+        });
+        expect(out === "" ? err : out).toMatch(says ?? /(?!)/);
+        if (file === undefined) continue;
+        const [name, has] = file;
+        expect(readFileSync(world.here(` ${name}`, reader).trim(), "utf8")).toMatch(has);
+      }
+    },
   );
-
-  test("stands in many pages", () => expect(calls.length).toBeGreaterThan(10));
-
-  test.each(calls)("%s is answered with a success", async (_, command) => {
-    const script = `curl() { command curl -sS --fail-with-body "$@"; }\n${here(command)}\n`;
-    const { exitCode, out, problems } = await run(["sh"], await withRealIds(script), folder);
-    expect({ exitCode, problems, ...(exitCode !== 0 && { out }) }).toEqual({
-      exitCode: 0,
-      problems: "",
-    });
-  });
 });
 
-/** A receipt is of a call that was made. */
-async function withRealIds(script: string): Promise<string> {
-  if (!script.includes("/v1/receipts/")) return script;
-  const { svc } = await completionOf(await api.post(gateway, chatBody()));
-  await api.parts.stores.flush();
-  return script.replaceAll(/req_\w+/g, svc.request_id);
+/** Runs one command of a page. */
+async function outcomeOf(command: string, reader: Reader): Promise<Outcome> {
+  const line = world.here(command, reader);
+  const args = toolArguments(line);
+  if (args === null) return await inShell(line, reader.account.key);
+  const outcome = await reader.tool(...args);
+  const [, file] = / > (\S+)$/.exec(line) ?? [];
+  if (file !== undefined) writeFileSync(file, outcome.out);
+  return outcome;
 }
+
+function inShell(line: string, key: string): Promise<Outcome> {
+  const script = `curl() { command curl -sS --fail-with-body "$@"; }\n${line}\n`;
+  return world.run(["sh"], key, script);
+}
+
+describe.skipIf(!hasCurl)("the call", () => {
+  const all = calls.flatMap((block) =>
+    commandsOf(block).map(
+      (command) => [`${block.page}:${block.line} ${command.slice(0, 90)}`, command] as const,
+    ),
+  );
+
+  test("stands in many pages", () => expect(all.length).toBeGreaterThan(10));
+
+  test.each(all)("%s is answered with a success", async (_, command) => {
+    const reader = await world.reader("");
+    const { code, out, err } = await inShell(world.here(command, reader), reader.account.key);
+    expect({ code, err, ...(code !== 0 && { out }) }).toEqual({ code: 0, err: "" });
+  });
+});
 
 describe("the program", () => {
   const programs = docBlocks().filter(
@@ -87,13 +96,11 @@ describe("the program", () => {
 
   test.each(programs.map((block) => [block.page, block.text] as const))(
     "of %s runs and prints what the call cost",
-    async (_, text) => {
-      const { exitCode, out, problems } = await run(
-        [process.execPath, "run", "-"],
-        here(text),
-        join(PROJECT),
-      );
-      expect({ exitCode, problems }).toEqual({ exitCode: 0, problems: "" });
+    async (page, text) => {
+      const reader = await world.reader(page);
+      const program = world.here(text, reader);
+      const { code, out, err } = await world.run([process.execPath, "run", "-"], "", program);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
       expect(out.length).toBeGreaterThan(1);
     },
   );

@@ -398,7 +398,7 @@ export function until(isSo: () => boolean | Promise<boolean>, what: string): Pro
 async function openStores() {
   const server = await startPrivateRedis();
   const world = await openWorld({ redisUrl: server.url });
-  const { database, redis, accounts: actors, store: accounts, payments } = world;
+  const { database, databaseUrl, redis, accounts: actors, store: accounts, payments } = world;
   // A test that takes Redis away expects that its client finds out.
   redis.on("error", () => {});
   const mail = openMailStores({ database, redis, queueRedisUrl: server.url, log: silent });
@@ -408,5 +408,6 @@ async function openStores() {
     await server[Symbol.asyncDispose]();
   };
   const { flush } = world;
-  return { server, database, redis, actors, mail, accounts, payments, flush, close };
+  const opened = { server, database, databaseUrl, redis, actors, mail, accounts, payments };
+  return { ...opened, flush, close };
 }

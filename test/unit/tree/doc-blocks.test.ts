@@ -1,6 +1,6 @@
-// Checks that every code block of every page is proven by something: JSON fits its schema, commands
-// exist with these options, calls are made by test/product/api/doc-commands.test.ts, and whatever
-// else there is says which test has it, or why none does (D-768).
+// Checks that every code block of every page is proven by something: JSON fits its schema;
+// commands, calls and programs are run by test/product/api/doc-commands.test.ts; and whatever else
+// there is says which test has it, or why none does (D-768).
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,7 +15,10 @@ import {
   commandsOf,
   type DocBlock,
   docBlocks,
-  isCall,
+  hasCommands,
+  isRunHere,
+  reasonNotRun,
+  testOf,
   toolArguments,
 } from "../../support/doc-blocks.ts";
 import { serviceAccountAt } from "../../support/fakes/wire/wire-forms.ts";
@@ -42,38 +45,20 @@ const isYaml = ({ info }: DocBlock) => info.split(" ")[0] === "yaml";
 /** Words in the form of code: pictures and messages. */
 const isText = ({ info }: DocBlock) => info === "text";
 
-const scripts = (
-  JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
-    scripts: Record<string, string>;
-  }
-).scripts;
-
-function isScript(command: string): boolean {
-  const [, name] = /^npm (?:run (?:-s )?)?([\w:-]+)/.exec(command) ?? [];
-  return name !== undefined && name in scripts;
-}
-
-/** Programs, which the test of calls runs. */
+/** Programs, which the test of commands runs. */
 const isProgram = ({ info }: DocBlock) => info === "js";
-
-/** True if this file or the test of calls proves each line. */
-function areCommands(block: DocBlock): boolean {
-  const all = commandsOf(block);
-  const isKnown = (one: string) => isCall(one) || toolArguments(one) !== null || isScript(one);
-  return all.length > 0 && all.every(isKnown);
-}
 
 /** The proof of a block; null without one. */
 function proofOf(block: DocBlock): string | null {
-  const { page, comment, isGenerated } = block;
+  const { page, isGenerated } = block;
   if (isGenerated) return "npm run docs";
-  const [, kind, words = ""] = /^(tested|not run): (.*)$/.exec(comment) ?? [];
-  if (kind === "not run") return words.length < REASON_LENGTH_MIN ? null : words;
+  const reason = reasonNotRun(block);
+  if (reason !== null) return reason.length < REASON_LENGTH_MIN ? null : reason;
   if (CLIENT_PAGE.test(page)) return CLIENT_SUITES.find((file) => runsClient(file, page)) ?? null;
-  const file = kind === "tested" ? words : WHOLE_PAGES[page];
+  const file = testOf(block) ?? WHOLE_PAGES[page];
   if (file !== undefined) return isAbout(file, page) ? file : null;
-  const isProven = [isText, isJson, isProgram, areCommands].some((is) => is(block));
-  return isProven ? "this file, or the test of calls" : null;
+  const isProven = [isText, isJson, isProgram, isRunHere].some((is) => is(block));
+  return isProven ? "this file, or the test of commands" : null;
 }
 
 /** True if a test exists and names the page. */
@@ -91,6 +76,14 @@ function runsClient(file: string, page: string): boolean {
 test("every code block is proven, or says why not", () => {
   expect(blocks.length).toBeGreaterThan(80);
   expect(blocks.filter((block) => proofOf(block) === null).map(place)).toEqual([]);
+});
+
+const ofCommands = blocks.filter(hasCommands);
+const run = ofCommands.filter((block) => reasonNotRun(block) === null);
+
+test(`${run.length} of ${ofCommands.length} blocks of commands run; the others say why not`, () => {
+  expect(run.length).toBeGreaterThan(60);
+  expect(run.filter((block) => proofOf(block) === null)).toEqual([]);
 });
 
 describe("a command of the tool", () => {
