@@ -30,6 +30,7 @@ import { accountStateTable } from "./account-state-table.ts";
 import { environmentExample, settingsTable } from "./environment-docs.ts";
 import {
   chatLimitTable,
+  limitBoundTable,
   mailLimitTable,
   planTable,
   tierTable,
@@ -46,6 +47,7 @@ export const PROJECT = join(import.meta.dir, "../..");
 /** Generated parts of pages that are written by hand. */
 const PARTS: readonly (readonly [page: string, name: string, text: () => string])[] = [
   ["docs/endpoints.md", "endpoints", endpointTable],
+  ["docs/endpoints.md", "bounds of the output limit", limitBoundTable],
   [
     "docs/configuration.md",
     "settings",

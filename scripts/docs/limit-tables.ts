@@ -7,6 +7,7 @@ import { unlockWords } from "../../src/core/access/tier-words.ts";
 import { dollars, toDecimal } from "../../src/core/money/money.ts";
 import { TOP_UP_CAPS, TOP_UP_MIN } from "../../src/core/money/top-up-caps.ts";
 import { capitalised } from "../../src/core/text/capital.ts";
+import { LIMIT_BOUNDS } from "../../src/services/chat/default-limit.ts";
 import { Limits } from "../../src/services/chat/settings/limits-section.ts";
 import { table } from "./markdown.ts";
 
@@ -94,4 +95,10 @@ export function chatLimitTable(): string {
     count(Number(maximum)),
   ]);
   return table(["in `chat_limits`", "what it limits", "at most"], rows);
+}
+
+/** The reasons of the output limit of a response whose caller sets none. */
+export function limitBoundTable(): string {
+  const rows = Object.entries(LIMIT_BOUNDS).map(([bound, why]) => [`\`${bound}\``, why]);
+  return table(["`by`", "the limit"], rows);
 }

@@ -2,6 +2,7 @@
 // change it. The environment must hold the keys that the file names, as on the servers.
 
 import { configurationChanges } from "../settings/catalogue-changes.ts";
+import { parseCatalogue } from "../settings/catalogue-file.ts";
 import { readConfiguration } from "../settings/catalogue-source.ts";
 import {
   type Applied,
@@ -10,6 +11,7 @@ import {
   type NewConfiguration,
 } from "../store/operators/configurations.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
+import { missingLimits } from "./missing-limits.ts";
 import { indented, utc } from "./print.ts";
 import { serverSettings } from "./server-settings.ts";
 import { reasonOf } from "./values.ts";
@@ -37,12 +39,23 @@ const apply: Command = {
     const path = input.positionals[0] ?? "";
     const more = givenWith(input);
     const isDryRun = input.values.has("dry-run");
-    return async ({ database, environment }) => {
+    return async ({ database, environment, warn }) => {
       const configurations = new Configurations(database);
       const next = { ...more, text: await readConfiguration(path), rollsBackTo: null };
-      const describe = configurationChanges(path, serverSettings({ environment }).environment);
-      if (!isDryRun) return appliedAnswer(await configurations.apply(next, describe));
+      const { environment: env } = serverSettings({ environment });
+      const describe = configurationChanges(path, env);
+      const warnOfLimits = () => {
+        const { models } = parseCatalogue(next.text, env, { fileName: path });
+        const missing = missingLimits(models.values());
+        if (missing !== null) warn(missing);
+      };
+      if (!isDryRun) {
+        const applied = await configurations.apply(next, describe);
+        if (applied.applied) warnOfLimits();
+        return appliedAnswer(applied);
+      }
       const changes = await configurations.preview(next, describe);
+      warnOfLimits();
       const text = `${path} is right. Nothing was stored; it would change:\n${linesOf(changes)}`;
       return { json: { applied: false, changes }, text };
     };

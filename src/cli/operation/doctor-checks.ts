@@ -21,6 +21,7 @@ import { parseRedisUrl } from "../../store/servers/redis-url.ts";
 import { UntrustedProxies } from "../../store/servers/untrusted-proxies.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "../doctor-finding.ts";
 import { checkJournal, checkLocks, checkOperations } from "../doctor-ledger.ts";
+import { missingLimits } from "../missing-limits.ts";
 import { paymentsRead } from "../payments/top-up-commands.ts";
 import { openCatalogue } from "../server-settings.ts";
 
@@ -159,7 +160,8 @@ async function checkModels({ stores, config, fetch, now }: CheckContext): Promis
     remote.length === 0
       ? warning("No model server is configured: only the built-in guide answers")
       : ok(`${models.size} models are offered`);
-  return [summary, ...findings];
+  const missing = missingLimits(models.values());
+  return [summary, ...findings, ...(missing === null ? [] : [warning(missing)])];
 }
 
 function isRemote(

@@ -14,21 +14,27 @@ import type { ModelEntry } from "./models/catalogue.ts";
 import { reachOf } from "./request-tier.ts";
 import { promptTokensMax } from "./tokens/tokens.ts";
 
-/** The bounds that can decide a limit. */
-export const LIMIT_BOUNDS = [
-  "default",
-  "model",
-  "context",
-  "money",
-  "key_tokens",
-  "minimum",
-  "max_cost",
-] as const;
+/** The bounds that can decide a limit, with the reason that callers read. */
+export const LIMIT_BOUNDS = {
+  default:
+    "the usual default, because the operator configured no `max_output_tokens` of the model; send " +
+    "`max_output_tokens` for a longer reply",
+  model: "the longest reply of the model",
+  context: "the rest of the model's context after the prompt",
+  money: "what a quarter of the smallest balance, budget or cap pays for",
+  key_tokens: "a quarter of the key's tokens a minute, or of what is left of its tokens a day",
+  minimum: "the usual default, because a quarter of the money or of the key's tokens allows less",
+  max_cost: "what `x-svc-max-cost-usd` pays for",
+} as const;
+
+export const LIMIT_BOUND_NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitBound[];
+
+type LimitBound = keyof typeof LIMIT_BOUNDS;
 
 /** An output limit, and the bound that decided it. */
 export interface OutputLimit {
   readonly tokens: number;
-  readonly by: (typeof LIMIT_BOUNDS)[number];
+  readonly by: LimitBound;
 }
 
 const ONE = nano(1n);

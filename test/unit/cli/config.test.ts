@@ -55,11 +55,31 @@ test("a dry run lists the changes, and stores nothing", async () => {
   expect(await versions()).toBe(0);
 });
 
+test("models whose longest reply is not configured are named, up to ten", async () => {
+  const warned = async (...models: readonly object[]) => {
+    file("limits.json", models);
+    const { code, err } = await cli("config", "apply", "limits.json", "--dry-run");
+    expect(code).toBe(0);
+    return err;
+  };
+  const whole = { ...model("whole", "1"), max_output_tokens: 800 };
+  const vectors = {
+    ...model("vectors", "1"),
+    serves: "embedding",
+    pricing: [{ input_usd_per_m: "1", output_usd_per_m: "0" }],
+  };
+  expect(await warned(whole, vectors)).toBe("");
+  const named = await warned(whole, model("small", "1"), model("large", "10"));
+  expect(named).toMatch(/^Without max_output_tokens: small, large\. .* \/v1\/responses .* 4096 /);
+  const many = Array.from({ length: 12 }, (_, at) => model(`m${at}`, "1"));
+  expect(await warned(...many)).toContain(" m8, m9 and 2 more. ");
+});
+
 test("a file is stored unchanged, and its changes are listed", async () => {
   const first = file("first.json", [model("small", "1"), model("large", "10")]);
-  expect((await cli("config", "apply", "first.json", "--note", "Begin")).out).toContain(
-    "Version 1 is in force",
-  );
+  const { out, err } = await cli("config", "apply", "first.json", "--note", "Begin");
+  expect(out).toContain("Version 1 is in force");
+  expect(err).toContain("Without max_output_tokens: small, large. ");
   expect(jsonOf(await cli("config", "show", "--json"))).toMatchObject({ version: 1, text: first });
   file("second.json", [model("small", "1.5"), model("new", "3")], { auto: { policy: "cheapest" } });
   const { changes } = jsonOf(await cli("config", "apply", "second.json", "--json"));

@@ -113,6 +113,16 @@ test("each key that a configuration lacks is a finding of its own", async () => 
   ]);
 });
 
+test("models whose longest reply is not configured are named", async () => {
+  const FAREBOX_CONFIG = catalogueFile("http://127.0.0.1:1");
+  const { findings } = await examine({ FAREBOX_CONFIG, UPSTREAM_KEY: "key" });
+  expect(findings).toContainEqual({
+    check: "models",
+    state: "warning",
+    text: expect.stringMatching(/^Without max_output_tokens: one\. .* \/v1\/responses .* 4096/),
+  });
+});
+
 test("a model server without a list, as below a wrong base_url, is a warning", async () => {
   using upstream = Bun.serve({
     port: 0,

@@ -11,7 +11,7 @@ import {
   text,
   wholeCount,
 } from "../../../../http/schema.ts";
-import { LIMIT_BOUNDS } from "../../default-limit.ts";
+import { LIMIT_BOUND_NAMES, LIMIT_BOUNDS } from "../../default-limit.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 
 export const Usage = named("ResponseUsage", {
@@ -104,9 +104,16 @@ function responsesReplies<S extends TSchema>(svc: S) {
   return { response, event };
 }
 
+const BOUNDS_IN_WORDS = Object.entries(LIMIT_BOUNDS)
+  .map(([bound, why]) => `\`${bound}\`: ${why}`)
+  .join(". ");
+
 const output_limit = Type.Optional(
   Type.Object(
-    { tokens: wholeCount("Most tokens of the reply"), by: oneOf(LIMIT_BOUNDS) },
+    {
+      tokens: wholeCount("Most tokens of the reply"),
+      by: oneOf(LIMIT_BOUND_NAMES, { description: BOUNDS_IN_WORDS }),
+    },
     { description: "Where the request sets no limit: the one that was sent, and its reason" },
   ),
 );
