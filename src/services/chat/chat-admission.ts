@@ -68,8 +68,8 @@ export interface ChatCall {
   readonly textBound?: number;
   /** The highest output limit that its door takes, if that is not the one of Messages. */
   readonly maxTokensMax?: number;
-  /** True if the caller's cap of the cost lowered the output limit. */
-  readonly isCostCapped?: true;
+  /** The output limit before the caller's cap of the cost was applied, if there is a cap. */
+  readonly uncappedTokens?: number;
   /** The patterns of the key that the service chose the models for. */
   readonly chosenFor?: CallTerms["chosenFor"];
   /** True if the key allows only some of the models that the service would choose from. */
@@ -94,7 +94,7 @@ export function requestFor(model: ModelEntry, { request, length }: AdmittedChat)
 /** The output limit that is sent to a model. */
 export interface SentLimit {
   readonly maxTokens: number;
-  /** True if the caller's cap of the cost decided the limit, and not the context of the model. */
+  /** True if the limit would be higher without the caller's cap of the cost. */
   readonly isCostBound: boolean;
 }
 
@@ -102,11 +102,13 @@ export interface SentLimit {
 export function limitFor(
   model: ModelEntry,
   admitted: AdmittedChat,
-  { isCostCapped }: Pick<ChatCall, "isCostCapped">,
+  { uncappedTokens }: Pick<ChatCall, "uncappedTokens">,
 ): SentLimit {
   const { maxTokens } = requestFor(model, admitted);
-  const isOfCap = isCostCapped === true && maxTokens === admitted.request.maxTokens;
-  return { maxTokens, isCostBound: isOfCap };
+  if (uncappedTokens === undefined) return { maxTokens, isCostBound: false };
+  const request = { ...admitted.request, maxTokens: uncappedTokens };
+  const uncapped = requestFor(model, { ...admitted, request });
+  return { maxTokens, isCostBound: maxTokens < uncapped.maxTokens };
 }
 
 /** The most models to ask for one request, because the caller waits for each of them. */

@@ -27,8 +27,6 @@ import { deltaText } from "./tokens/token-meter.ts";
 export interface ChatStreamParts extends ServedBy, SentLimit {
   readonly call: Call;
   readonly request: ChatRequest;
-  /** True if the caller's cap of the cost lowered the output limit. */
-  readonly isCostCapped: boolean;
   /** The prompt's part of the account's share of memory, until the stream is settled. */
   readonly room: BodyShare | null;
   readonly hold: Hold;
@@ -192,10 +190,10 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
 
   /** Ends a stream that has used up its hold, and aborts the upstream request. */
   async #cut(): Promise<StreamEvent> {
-    const { batches, call, isCostCapped } = this.#parts;
+    const { batches, call, isCostBound } = this.#parts;
     batches.cancel();
     this.#deps.log.warn({ requestId: call.requestId }, "A stream cost more than its hold");
-    this.#deps.meter?.streamCut(isCostCapped ? "cap" : "hold");
+    this.#deps.meter?.streamCut(isCostBound ? "cap" : "hold");
     this.#isAtLimit = true;
     const { usage, settlement } = await this.#finish(null, () => this.#usage.streamed());
     return { kind: "end", usage, settlement: this.#paid(settlement), isCut: true };
@@ -203,7 +201,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
 
   /** True if the caller's cap of the cost ended the reply. */
   get #isCostStopped(): boolean {
-    return this.#parts.isCostCapped && this.#isAtLimit;
+    return this.#parts.isCostBound && this.#isAtLimit;
   }
 
   /** The settlement, with the reason if the caller's cap of the cost ended the reply. */

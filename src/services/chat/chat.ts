@@ -98,13 +98,13 @@ async function complete(
       (await countUsage(deps.tokens, account, { model, request: chat.request, reply }));
     const source = usageSource(reply);
     const isContentRefused = reply.choices.some(isRefusal);
-    const isCostStopped = chat.isCostCapped === true && reply.choices.some(isAtLimit);
+    const sent = limitFor(model, admitted, chat);
+    const isCostStopped = sent.isCostBound && reply.choices.some(isAtLimit);
     const request = asServed(chat.request, reply.ignored);
     const by = { model, tried, route: reply, request, hold };
     const ends = { isContentRefused, isCostStopped };
     const outcome = chargedOutcome(deps, call, { ...by, ...ends, usage, source });
     const cost = costOf(model.prices, usage, by);
-    const sent = limitFor(model, admitted, chat);
     const counted = { model, tried, ofKey: ofKey(asked), reply, usage, ...sent };
     return await settleWith(
       deps,
@@ -251,8 +251,7 @@ async function openStream(deps: ChatCallDeps, call: Call, asked: ChatCall): Prom
     const route = { lane, buying, ignored };
     const request = asServed(chat.request, ignored);
     const served = { model, tried, ofKey: ofKey(asked), route, batches, ...sent };
-    const { isCostCapped = false } = chat;
-    const parts = { call, request, isCostCapped, room, hold, interruption, turn, ...served };
+    const parts = { call, request, room, hold, interruption, turn, ...served };
     return new ChatStream(deps, parts);
   } catch (error) {
     room?.end();

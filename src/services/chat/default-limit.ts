@@ -17,8 +17,8 @@ import { promptTokensMax } from "./tokens/tokens.ts";
 /** The bounds that can decide a limit, with the reason that callers read. */
 export const LIMIT_BOUNDS = {
   default:
-    "the usual default, because the operator configured no `max_output_tokens` of the model; send " +
-    "`max_output_tokens` for a longer reply",
+    "the usual default, because the operator configured no `max_output_tokens` of the model; " +
+    "send `max_output_tokens` for a longer reply",
   model: "the longest reply of the model",
   context: "the rest of the model's context after the prompt",
   money: "what a quarter of the smallest balance, budget or cap pays for",

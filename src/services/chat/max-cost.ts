@@ -65,7 +65,7 @@ export async function withinMaxCost(
     models: [first, ...others],
     request: { ...request, maxTokens },
     textBound,
-    isCostCapped: true,
+    uncappedTokens: request.maxTokens,
   };
 }
 

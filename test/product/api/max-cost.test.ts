@@ -85,6 +85,33 @@ describe("a chat with x-svc-max-cost-usd", () => {
     const response = await capped(account, "0.02", { messages, max_tokens: 500 });
     expect(response.status).toBe(200);
     expect(api.chat.requests[0]?.maxTokens).toBe(500);
+    // The reply ends at the caller's own limit, which the cap has not lowered.
+    expect("stopped_by" in (await completionOf(response)).svc).toBe(false);
+  });
+
+  test("is not named where the context of the model lowers the limit further", async () => {
+    const account = await api.account({ paid: "5" });
+    watchHolds(account);
+    // A prompt of at most 6,500 tokens leaves some 1,690 of the context; the cap pays for 3,250.
+    const messages = [{ role: "user", content: "prepaid ".repeat(5_000) }];
+    const fields = { model: SHORT_CONTEXT.id, messages };
+    const { svc } = await completionOf(await capped(account, "0.013", fields));
+    expect(api.chat.requests[0]?.maxTokens).toBeLessThan(2_000);
+    expect("stopped_by" in svc).toBe(false);
+  });
+
+  test("is not named for a stream that ends at a limit of its own", async () => {
+    const account = await api.account({ paid: "5" });
+    api.chat.batches = () => {
+      const usage = { promptTokens: 10_000, cachedTokens: 0, completionTokens: 500 };
+      return batchesOf([textBatch("A reply"), endBatch(usage, "length")]);
+    };
+    const messages = [{ role: "user", content: "prepaid ".repeat(5_000) }];
+    const fields = { messages, max_tokens: 500, stream: true };
+    const text = await (await capped(account, "0.02", fields)).text();
+    expect(api.chat.requests[0]?.maxTokens).toBe(500);
+    expect(text).toContain('"finish_reason":"length"');
+    expect(text).not.toContain("stopped_by");
   });
 
   test("is refused before anything is spent if the prompt alone does not fit", async () => {

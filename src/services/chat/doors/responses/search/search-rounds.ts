@@ -211,11 +211,10 @@ export class SearchRounds {
     // Charging the searches now frees the unused part of their hold for the round (D-875).
     if (isUsedUp) await this.#endSearches();
     this.again();
-    const { textBound: _, isCostCapped: __, ...chat } = this.#chat;
     const request = nextRequest(this.#chat.request, reply, results);
     const { max_output_tokens: most } = this.plan.fields;
     this.#chat = {
-      ...chat,
+      ...this.#chat,
       request: {
         ...(isUsedUp ? withoutSearch(request) : request),
         maxTokens: most ? this.#outputLeft : request.maxTokens,
