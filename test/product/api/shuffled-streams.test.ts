@@ -6,6 +6,7 @@ import { nano, usd } from "../../../src/core/money/money.ts";
 import { until } from "../../support/api/api-world.ts";
 import { type DoorEvent, dataOf, doorAt } from "../../support/api/doors.ts";
 import { DOOR_WAYS, type DoorWay, doorsAt } from "../../support/api/doors-world.ts";
+import { orderFault } from "../../support/api/event-order.ts";
 import { startWireServer, type WireReply } from "../../support/fakes/wire/wire-server.ts";
 import { anySeed, Random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
@@ -107,33 +108,8 @@ function eventsOf({ door }: DoorWay, text: string, url: string): readonly DoorEv
     ]);
     expect(events.at(-1)?.isLast === true || (events.at(-1)?.error ?? null) !== null).toBe(true);
   }
-  if (door === "responses") {
-    expect(data.map(({ sequence_number: number }) => number)).toEqual([...data.keys()]);
-  }
-  if (door === "messages") mustBeBlocks(data);
+  expect(orderFault(data, true)).toBeNull();
   return events;
-}
-
-interface MessageEvent {
-  readonly type: string;
-  readonly index?: number;
-}
-
-/** Blocks have the numbers of their order, and their deltas between their start and their end. */
-function mustBeBlocks(events: readonly MessageEvent[]): void {
-  if (events[0]?.type === "error") return;
-  expect(events[0]?.type).toBe("message_start");
-  let next = 0;
-  const open = new Set<number>();
-  for (const { type, index = -1 } of events) {
-    if (type === "content_block_start") {
-      expect(index).toBe(next);
-      open.add(index);
-      next += 1;
-    } else if (type === "content_block_delta") expect(open.has(index)).toBe(true);
-    else if (type === "content_block_stop") expect(open.delete(index)).toBe(true);
-  }
-  if (events.at(-1)?.type === "message_stop") expect(open.size).toBe(0);
 }
 
 function isOurs({ fields }: { readonly fields: object }): boolean {

@@ -2,6 +2,7 @@
 // passes.
 
 import { describe, expect, test } from "bun:test";
+import { usd } from "../../../src/core/money/money.ts";
 import { checkAnswer } from "./check-answer.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
 
@@ -80,6 +81,19 @@ const CHUNK = {
   choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }],
 };
 const DONE = "data: [DONE]\n\n";
+const MESSAGES = { target: "/v1/messages", headers: STREAM } as const;
+const COST = { request_id: ID, cost_usd: 0.001, free_credit_usd: 0 };
+
+/** A stream of events with names. */
+function named(...events: readonly object[]): string {
+  const types = events as readonly { readonly type: string }[];
+  return types.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join("");
+}
+
+const BLOCK = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } };
+const START = { type: "message_start", message: {} };
+const BLOCK_STOP = { type: "content_block_stop", index: 0 };
+const STOP = { type: "message_stop", svc: COST };
 
 describe("a right answer passes", () => {
   test("a success, with its cost", () => {
@@ -104,10 +118,27 @@ describe("a right answer passes", () => {
     }
   });
 
+  test("a refusal of a page for too many requests without a key", () => {
+    const body = error({ type: "rate_limit_error", code: "rate_limit_exceeded" });
+    check({ target: "/docs/find?q=a", method: "GET", status: 429, body });
+  });
+
   test("bytes that the server itself refuses because they are not HTTP", () => {
     const bare = { headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, null])) };
     expect(check({ ...bare, isHttp: false, status: 505, body: "" }).requestId).toBeNull();
     expect(() => check({ ...bare, isHttp: true, status: 505, body: "" })).toThrow("explains");
+  });
+
+  test("a stream of named events, with the cost in the last one", () => {
+    const body = named(START, BLOCK, BLOCK_STOP, STOP);
+    expect(check({ ...MESSAGES, body }).cost).toBe(usd("0.001"));
+  });
+
+  test("a stream that broke off has the cost that its last event names", () => {
+    const error = { code: "upstream_unreachable" };
+    const told = { error, svc: COST };
+    const body = `data: ${JSON.stringify(CHUNK)}\n\ndata: ${JSON.stringify(told)}\n\n`;
+    expect(check({ ...CHAT, headers: STREAM, body }).cost).toBe(usd("0.001"));
   });
 
   test("a stream that broke off has no cost", () => {
@@ -154,6 +185,12 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     headers: STREAM,
     body: 'data: {"error":{"code":"internal_error"}}\n\n',
   },
+  "has the frame 'dat: 1'": { ...CHAT, headers: STREAM, body: "dat: 1\n\n" },
+  "has another type": { ...MESSAGES, body: 'event: ping\ndata: {"type":"pong"}\n\n' },
+  "which differs at /svc": { ...MESSAGES, body: named(START, { ...STOP, svc: { cost_usd: 1 } }) },
+  "It begins with content_block_start": { ...MESSAGES, body: named(BLOCK, BLOCK_STOP, STOP) },
+  "A block stays open": { ...MESSAGES, body: named(START, BLOCK, STOP) },
+  "It ends with content_block_stop": { ...MESSAGES, body: named(START, BLOCK, BLOCK_STOP) },
   "without streams": { headers: STREAM, body: DONE },
 };
 

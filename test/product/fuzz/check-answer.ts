@@ -10,6 +10,7 @@ import { ERROR_FORMS, type ErrorForm } from "../../../src/http/respond.ts";
 import { errorFormNear } from "../../../src/http/unknown-route.ts";
 import { AGENTS, APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../../support/api/contract.ts";
+import { type OrderedEvent, orderFault } from "../../support/api/event-order.ts";
 import { checkMcp } from "./check-mcp.ts";
 import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
 import { isNoHttp, type RawAnswer } from "./raw-client.ts";
@@ -82,11 +83,13 @@ export function checkAnswer(
   if (request.method === "HEAD") return outcome;
   const type = headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream"))
-    return { ...outcome, cost: checkStream(endpoint, body) };
+    return { ...outcome, cost: checkStream(endpoint, answer) };
   if (endpoint?.mediaType !== undefined && type === endpoint.mediaType) return outcome;
   const value: unknown = JSON.parse(body.toString());
   if (isError) checkError(status, value, expectedForm(request, endpoint));
-  checkDocumented(endpoint, !isError, value);
+  // A page limits requests without a key, and has no list of errors.
+  const isRefusedPage = isError && endpoint === null && OF_THE_PROGRAM.has(path);
+  if (!isRefusedPage) checkDocumented(endpoint, !isError, value);
   if (isError) return outcome;
   checkSvc(value, outcome, headers.has("idempotent-replayed"));
   if (headers.has("idempotent-replayed")) return { ...outcome, cost: usd("0") };
@@ -172,34 +175,51 @@ function checkSvc(value: unknown, { requestId, cost }: Outcome, isRepeat: boolea
   if (!isRepeat && svc.request_id !== requestId) throw new Error("The body has another request id");
 }
 
-/** A frame of any door. */
-interface Frame {
+/** A frame of any door; those of chat have no name. */
+interface Frame extends OrderedEvent {
   readonly error?: { readonly code?: string };
   readonly svc?: Svc;
-  readonly response?: { readonly svc?: Svc };
+  readonly response?: { readonly error?: { readonly code?: string } | null; readonly svc?: Svc };
+}
+
+const FRAME = /^(?:event: (\S+)\n)?data: (.*)$/s;
+/** It keeps the connection. */
+const COMMENT = /^:[^\n]*$/;
+const MARK = "[DONE]";
+
+/** The data of the whole frames of a stream, which may have broken off within one. */
+function dataIn(body: Buffer): readonly string[] {
+  const frames = body.toString().split("\n\n").slice(0, -1);
+  return frames.flatMap((frame) => {
+    if (COMMENT.test(frame)) return [];
+    const [, name, data] = FRAME.exec(frame) ?? [];
+    if (data === undefined) throw new Error(`A stream has the frame '${frame}'`);
+    const isNamed = name === undefined || (JSON.parse(data) as Frame).type === name;
+    if (!isNamed) throw new Error(`The event ${name} has another type`);
+    return [data];
+  });
 }
 
 /** The cost in the last frame; null if the stream broke off. */
-function checkStream(endpoint: DocumentedEndpoint | null, body: Buffer): NanoUsd | null {
-  const data = body
-    .toString()
-    .split("\n\n")
-    .flatMap((frame) => /^data: (.*)$/s.exec(frame)?.[1] ?? []);
-  const hasMark = data.at(-1) === "[DONE]";
+function checkStream(
+  endpoint: DocumentedEndpoint | null,
+  { body, isWhole }: Pick<RawAnswer, "body" | "isWhole">,
+): NanoUsd | null {
+  const data = dataIn(body);
+  const hasMark = data.at(-1) === MARK;
   if (endpoint?.chunk === undefined) throw new Error("An endpoint without streams sent one");
+  const frames = (hasMark ? data.slice(0, -1) : data).map((text) => JSON.parse(text) as Frame);
   let cost: NanoUsd | null = null;
-  for (const text of hasMark ? data.slice(0, -1) : data) {
-    const frame = JSON.parse(text) as Frame;
-    if (frame.error?.code === "internal_error")
-      throw new Error("A stream ends with a fault of ours");
-    if (frame.error !== undefined) continue;
-    const problem = misfit(endpoint.chunk, frame);
+  for (const frame of frames) {
+    const error = frame.error ?? frame.response?.error;
+    if (error?.code === "internal_error") throw new Error("A stream ends with a fault of ours");
+    const problem = frame.error === undefined ? misfit(endpoint.chunk, frame) : null;
     if (problem !== null) throw new Error(problem);
     const svc = frame.svc ?? frame.response?.svc;
     if (svc?.cost_usd !== undefined) cost = usd(svc.cost_usd.toFixed(9));
   }
-  // Streams of other doors than chat's end with the event that has the cost.
-  const isWhole = hasMark || cost !== null;
-  if (isWhole && cost === null) throw new Error("A whole stream does not say what it cost");
-  return isWhole ? cost : null;
+  const fault = orderFault(frames, isWhole);
+  if (fault !== null) throw new Error(fault);
+  if (hasMark && cost === null) throw new Error("A whole stream does not say what it cost");
+  return cost;
 }

@@ -15,6 +15,7 @@ import { startFakeSearch } from "../../support/fakes/fake-search.ts";
 import { CASES } from "../../support/fakes/maps-cases.ts";
 import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
 import { type Product, startProduct } from "../../support/product/product.ts";
+import { modelFor } from "../../support/product/ways.ts";
 import type { AccountTerms } from "../../support/stores/accounts.ts";
 import { testDataDirectory } from "../../support/stores/services.ts";
 import type { MakerOptions } from "./request-maker.ts";
@@ -49,18 +50,61 @@ const BAD_MOODS = [
   "negative-usage",
   "no-choices",
 ];
+/** Moods of servers of Responses and Messages, which doors of the same form pass through. */
+const GOOD_FORM_MOODS = [
+  "ok",
+  "tokens-30",
+  "tool-call",
+  "call-alone",
+  "thoughts",
+  "thoughts-only",
+  "cut-off",
+  "content-filter",
+  "cached-usage",
+  "written-usage",
+];
+const BAD_FORM_MOODS = [
+  "500",
+  "429",
+  "400-html",
+  "context-length",
+  "bad-json",
+  "empty",
+  "error-200",
+  "redirect",
+  "reset-before-headers",
+  "reset-mid-stream",
+  "error-mid-stream",
+  "end-mid-stream",
+  "negative-usage",
+  "huge-usage",
+  "nan-literal",
+  "no-choices",
+  "odd-events",
+  "reversed",
+  "repeated",
+  "headless",
+];
+const GOOD_FORM_MODELS = modelsOfForms(GOOD_FORM_MOODS);
+const BAD_FORM_MODELS = modelsOfForms(BAD_FORM_MOODS);
 /** 12 tokens of prompt and 8 of output are $0.14: it empties small balances. */
 const COSTLY = { id: "costly", mood: "ok", input: "5000", output: "10000" } as const;
 const MODELS = [
   ...GOOD_MOODS.map((id) => ({ id, takesMedia: id !== "tokens-3" })),
   COSTLY,
   ...BAD_MOODS.map((id) => ({ id })),
+  ...GOOD_FORM_MODELS.map((model) => ({ ...model, takesMedia: model.mood !== "tokens-30" })),
+  ...BAD_FORM_MODELS,
   { id: "vectors", serves: "embedding" },
   { id: "ranks", serves: "rerank" },
   { id: "moderator", serves: "moderation", input: "0", output: "0" },
   { id: "compactor", mood: "ok", form: "responses" },
 ] as const;
-const BAD_MODELS = BAD_MOODS.map((id) => JSON.stringify(id));
+/** Models that only endpoints other than chat's can use. */
+const OTHER_USES = ["vectors", "ranks", "moderator", "compactor"];
+const BAD_MODELS = [...BAD_MOODS, ...BAD_FORM_MODELS.map(({ id }) => id)].map((id) =>
+  JSON.stringify(id),
+);
 
 const RICH = { paid: "100000", contract: "enterprise", scopes: SCOPES } as const;
 const RICH_ACCOUNTS = 3;
@@ -79,7 +123,15 @@ export interface FuzzedProduct extends AsyncDisposable {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-const CHAT_DOORS = /\/(?:completions|messages|responses)$/;
+/** A model of each mood at a server of each form but chat's. */
+function modelsOfForms(moods: readonly string[]) {
+  const forms = ["responses", "messages"] as const;
+  return moods.flatMap((mood) =>
+    forms.map((form) => ({ id: modelFor({ form }, mood), mood, form })),
+  );
+}
+
+const CHAT_DOORS = /\/(?:completions|messages|responses|compact)$/;
 
 /** True if the upstream of a chat request may fail: it names a bad model, or lets us choose. */
 export function mayFail(label: string, body: Uint8Array | null): boolean {
@@ -161,10 +213,10 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
       ...GOOD_MOODS,
       COSTLY.id,
       ...BAD_MOODS,
-      "vectors",
-      "ranks",
-      "moderator",
-      "compactor",
+      ...[...GOOD_FORM_MODELS, ...GOOD_FORM_MODELS, ...BAD_FORM_MODELS].map(({ id }) => id),
+      ...OTHER_USES,
+      ...OTHER_USES,
+      ...OTHER_USES,
     ],
     to: ["ada@example.test", ["ada@example.test", "b@c.test", "Ada@example.test"]],
     reply_to: ["b@c.test"],

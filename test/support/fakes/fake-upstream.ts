@@ -1,5 +1,6 @@
 // Serves OpenAI's chat completions according to a mood, which is the name of the model. Responses
-// and Messages are served too, with the moods that only speak; embeddings and ranks have one reply.
+// and Messages are served too, with the moods that only speak or fail before the reply, and with
+// those of wire/form-moods.ts; embeddings and ranks have one reply.
 // The fake writes HTTP/1.1 by hand to sockets, because no server library can violate the protocol.
 // As a process: `bun test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
 
@@ -9,6 +10,7 @@ import { type Received, readRequests } from "../api/read-requests.ts";
 import { replyDetails } from "./fake-details.ts";
 import { moderationOf, replyTo } from "./fake-vectors.ts";
 import { anthropicWire } from "./wire/anthropic-wire.ts";
+import { FORM_MOODS } from "./wire/form-moods.ts";
 import { responsesWire } from "./wire/responses-wire.ts";
 import type { WireForm } from "./wire/wire-answer.ts";
 
@@ -490,6 +492,12 @@ function moodOf(name: string): Mood {
   return (answer) => speak(answer, words, { usage, pauseMs: Number(many[2] ?? 0) });
 }
 
+function behave(answer: Answer, mood: string): void | Promise<void> {
+  const form = OWN_FORMS[answer.request.path];
+  const own = form === undefined ? undefined : FORM_MOODS[mood];
+  return form === undefined || own === undefined ? moodOf(mood)(answer) : own(form, answer);
+}
+
 /** Starts a server; `stop()` closes every connection. */
 export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Promise<FakeUpstream> {
   const { port = 0, hostname = "127.0.0.1", slowMs = 20, record = true } = options;
@@ -517,7 +525,7 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
       if (current.path === "/v1/models") return answer.json(200, modelList());
       if (VECTOR_PATHS.has(current.path)) return answer.json(200, replyTo(current.body));
       if (current.path === MODERATIONS) return answer.json(200, moderationOf());
-      void Promise.resolve(moodOf(mood)(answer)).catch(() => socket.destroy());
+      void Promise.resolve(behave(answer, mood)).catch(() => socket.destroy());
     });
   }
 
