@@ -169,6 +169,37 @@ describe("a server of the same form", () => {
     expect(events.at(-1)?.data).toMatchObject({ svc: { cost_usd: COST } });
   });
 
+  test.each(["whole", "streamed"])("sends no usage that can be read, %s", async (how) => {
+    const wrong = { input_tokens: null, output_tokens: -5, kept: 1 };
+    const events = ownEvents().map((event) =>
+      event.includes("message_delta")
+        ? event.replace('"output_tokens":10', '"output_tokens":-5')
+        : event,
+    );
+    const stream = how === "streamed";
+    own.queue(stream ? ownStream(events) : ownWhole({ usage: wrong }));
+    const body = {
+      model: "claude-test",
+      max_tokens: 100,
+      messages: [{ role: "user", content: "Fare?" }],
+      stream,
+    };
+    const text = await (await world.post(account, body)).text();
+    const [delta, stop] = stream
+      ? eventsOf(text)
+          .slice(-2)
+          .map(({ data }) => data)
+      : [];
+    const { usage, svc } = stream ? { ...stop, usage: delta?.usage } : JSON.parse(text);
+    const { input_tokens: input, output_tokens: output, ...others } = usage;
+    expect(others).toEqual({
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      ...(!stream && { kept: 1 }),
+    });
+    expect(svc.cost_usd).toBeCloseTo((input + 2 * output) / 1e6, 9);
+  });
+
   test("refuses: the caller gets our words in the form of the door", async () => {
     const error = { type: "invalid_request_error", message: "messages: too odd" };
     own.queue({ status: 400, body: [JSON.stringify({ type: "error", error })] });

@@ -16,12 +16,14 @@ import {
   OWN_THOUGHT,
   OWN_USAGE,
   ownEvents,
+  ownResponse,
   ownStream,
   ownWhole,
   type ReplyJson,
   replyIn,
   sharedResponses,
 } from "../../support/api/responses-world.ts";
+import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
 
 const world = await sharedResponses();
 const { api, own, chat } = world;
@@ -242,6 +244,56 @@ describe("a server of the same form", () => {
         param: null,
       },
     });
+  });
+});
+
+describe("a server of the same form that sends what no client can read", () => {
+  const WRONG = { input_tokens: -5, output_tokens: "many", total_tokens: null };
+
+  test.each(["whole", "streamed"])("has its usage replaced by the charged one, %s", async (how) => {
+    const stream = how === "streamed";
+    const end = { response: ownResponse([OWN_MESSAGE], { usage: WRONG }) };
+    const events = [...ownEvents().slice(0, -1), typedEvent("response.completed", end)];
+    own.queue(stream ? ownStream(events) : ownWhole([OWN_MESSAGE], { usage: WRONG }));
+    const response = await world.post(account, { model: "own-test", input: "Fare?", stream });
+    const text = await response.text();
+    const reply = stream ? eventsOf(text).at(-1)?.data.response : JSON.parse(text);
+    const { input_tokens: input, output_tokens: output, ...usage } = reply.usage;
+    expect(usage).toEqual({
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: input + output,
+    });
+    expect(reply.svc.cost_usd).toBeCloseTo((input + 2 * output) / 1e6, 9);
+  });
+
+  test("has a usage with fewer fields completed", async () => {
+    const { input_tokens, output_tokens, total_tokens } = OWN_USAGE;
+    const usage = { input_tokens, output_tokens, total_tokens, input_tokens_details: null };
+    own.queue(ownWhole([OWN_MESSAGE], { usage }));
+    const response = await world.post(account, { model: "own-test", input: "Fare?" });
+    expect(((await response.json()) as { usage: object }).usage).toEqual({
+      ...OWN_USAGE,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    });
+  });
+
+  test("has its events of other forms, and deltas without text, left out", async () => {
+    const at = { item_id: OWN_MESSAGE.id, output_index: 1, content_index: 0 };
+    const later = typedEvent("response.later", { of: "any form" });
+    const odd = [
+      typedEvent("content_block_delta", { index: "x" }),
+      typedEvent("response.output_text.delta", { ...at, delta: 7 }),
+      typedEvent("response.later.delta", { delta: null }),
+    ];
+    own.queue(ownStream(ownEvents().flatMap((event) => [...odd, later, event])));
+    const response = await world.post(account, { model: "own-test", input: "Fare?", stream: true });
+    const events = eventsOf(await response.text());
+    const texts = events.filter(({ name }) => name === "response.output_text.delta");
+    expect(texts.map(({ data }) => data.delta)).toEqual(["I ", "look."]);
+    expect(events.filter(({ name }) => name === "response.later")).not.toEqual([]);
+    expect(events.filter(({ name }) => !name.startsWith("response."))).toEqual([]);
+    expect(events.filter(({ name }) => name === "response.later.delta")).toEqual([]);
   });
 });
 

@@ -9,6 +9,7 @@ import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatChoice, ChatDelta, ChatUsage } from "../../protocols/provider.ts";
 import type { StreamEvent } from "../../stream-event.ts";
+import { chargedUsage } from "../charged-usage.ts";
 import { type DoorMeta, svcIn } from "../door-meta.ts";
 import { sealedExtra } from "../sealed-extra.ts";
 import { StreamFrames } from "../stream-frames.ts";
@@ -24,7 +25,10 @@ export function messageJson(
 ): string {
   const svc = svcIn(meta, settlement);
   const { body, choices } = reply;
-  if (body !== undefined) return JSON.stringify({ ...body, model: model.id, svc });
+  if (body !== undefined) {
+    const charged = chargedUsage(body.usage, usageJson(usage));
+    return JSON.stringify({ ...body, model: model.id, usage: charged, svc });
+  }
   const [choice] = choices;
   const content = choice === undefined ? [] : blocksOf(choice);
   const hasCall = choice?.message.tool_calls !== undefined;
@@ -169,10 +173,11 @@ export class MessagesFrames extends StreamFrames {
     const passed = isCut ? null : this.#passed.lastDelta;
     const finish = isCut ? "length" : this.#finish;
     const stop_reason = stopReasonOf(finish, this.#blocks.hasCall);
-    const delta = passed ?? {
+    const delta = {
       type: "message_delta",
       delta: { stop_reason, stop_sequence: null },
-      usage: usageJson(usage),
+      ...passed,
+      usage: chargedUsage(passed?.usage, usageJson(usage)),
     };
     const stop = { type: "message_stop", svc: svcIn(this.#meta, settlement) };
     const events = [...this.#blocks.end(), ...this.#passed.end(), delta, stop];

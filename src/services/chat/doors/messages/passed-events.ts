@@ -51,7 +51,7 @@ export class PassedEvents {
       case "ping":
         return this.#hasStarted ? [named] : [];
       case "content_block_start":
-        if (!isIndex(index) || this.#open.has(index)) return [];
+        if (!isIndex(index) || this.#open.has(index) || !isObject(event.content_block)) return [];
         return [{ ...named, index: this.#begin(index) }];
       case "content_block_delta":
         return this.#delta(named, index);
@@ -78,10 +78,12 @@ export class PassedEvents {
   }
 
   #delta(event: MessageEvent, index: unknown): MessageEvent[] {
-    if (!isIndex(index)) return [];
+    const { delta } = event;
+    // Clients read the kind of each delta, and would fail at any other value.
+    if (!isIndex(index) || !isObject(delta)) return [];
     const place = this.#open.get(index);
     if (place !== undefined) return [{ ...event, index: place }];
-    const kind = isObject(event.delta) ? String(event.delta.type) : "";
+    const kind = String(delta.type);
     const content_block = Object.hasOwn(STARTS, kind) ? STARTS[kind] : undefined;
     if (content_block === undefined) return [];
     const begun = this.#begin(index);
@@ -116,7 +118,8 @@ function merged(before: MessageEvent | null, event: MessageEvent): MessageEvent 
   return { ...before, ...event, delta: part("delta"), usage: part("usage") };
 }
 
-const NAME = /^[a-z][a-z0-9_.]{0,63}$/;
+/** Events of this form, also those that Farebox does not know; names of other forms have dots. */
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 function isName(type: unknown): type is string {
   return typeof type === "string" && NAME.test(type);

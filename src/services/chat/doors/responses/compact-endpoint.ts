@@ -22,7 +22,7 @@ import { unixSeconds } from "../completions/chat-json.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 import { type DoorCall, metaOf, svcIn } from "../door-meta.ts";
 import { openerFor } from "./referred-items.ts";
-import { responseUsageJson } from "./response-json.ts";
+import { passedUsage } from "./response-json.ts";
 import { CompactBody, type CompactFields } from "./responses-body.ts";
 import { compactExample } from "./responses-examples.ts";
 import { Usage } from "./responses-reply.ts";
@@ -119,7 +119,7 @@ export function runCompact(context: ChatContext, compact: CompactCall): Promise<
         created_at: compact.created,
         model: model.id,
         output: Array.isArray(output) ? output : [],
-        usage: own ?? responseUsageJson(usage),
+        usage: passedUsage(own, usage),
         svc: svcIn(metaOf(context, compact, { model, tried, route }), settlement),
       });
     },

@@ -46,7 +46,7 @@ export class PassedOutput {
   /** The events to send now. Events about the response itself wait in `started` and `ended`. */
   take(event: Json): readonly ResponseEvent[] {
     const { type, response, output_index: at } = event;
-    if (!isName(type)) return [];
+    if (!isName(type) || isBrokenDelta(event)) return [];
     if (STARTS.has(type)) {
       this.started ??= isObject(response) ? response : null;
       return [];
@@ -152,8 +152,14 @@ function cutItem(item: Json, text: string): Json {
   }
 }
 
-const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
+/** Events of this form, also those that Farebox does not know. */
+const NAME = /^response\.[a-z0-9_.]{1,90}$/;
 
 function isName(type: unknown): type is string {
   return typeof type === "string" && NAME.test(type);
+}
+
+/** Clients add the text of each delta to the text before, and would fail at any other value. */
+function isBrokenDelta({ type, delta }: Json): boolean {
+  return String(type).endsWith(".delta") && typeof delta !== "string";
 }

@@ -3,12 +3,13 @@
 import type { Settlement } from "../../../../../actors/account.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { cacheWriteTokens } from "../../../../core/money/usage.ts";
-import type { Json } from "../../../../core/text/json.ts";
+import { type Json, objectOrEmpty } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { OutputLimit } from "../../default-limit.ts";
 import { CONTENT_FILTER } from "../../protocols/openai/finish-reason.ts";
 import type { ChatUsage, ServedReply } from "../../protocols/provider.ts";
+import { chargedUsage } from "../charged-usage.ts";
 import { type DoorMeta, svcIn } from "../door-meta.ts";
 import { withLists } from "./passed-output.ts";
 import { type ItemStatus, type ResponseEvent, ResponseOutput } from "./response-output.ts";
@@ -119,7 +120,11 @@ export function responseJson(
   const { body, choices } = reply;
   if (body !== undefined) {
     const output = Array.isArray(body.output) ? body.output : [];
-    const sealed = { ...body, output: sealedItems(meta, output) };
+    const sealed = {
+      ...body,
+      output: sealedItems(meta, output),
+      usage: passedUsage(body.usage, usage),
+    };
     return JSON.stringify({ ...passedResponse(meta, sealed), svc });
   }
   const output = new ResponseOutput(itemSuffix(meta), meta.tools);
@@ -209,8 +214,18 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
   [CONTENT_FILTER]: "content_filter",
 };
 
+/** The usage of a server of the same form, with all the counts that strict clients read. */
+export function passedUsage(given: unknown, charged: ChatUsage): Json {
+  const own = responseUsageJson(charged);
+  const usage = { ...own, ...chargedUsage(given, own) };
+  const whole = DETAILS.map((name) => [name, { ...own[name], ...objectOrEmpty(usage[name]) }]);
+  return { ...usage, ...Object.fromEntries(whole) };
+}
+
+const DETAILS = ["input_tokens_details", "output_tokens_details"] as const;
+
 /** The usage that is charged, by the names of Responses. */
-export function responseUsageJson({ promptTokens, cachedTokens, ...more }: ChatUsage): Json {
+export function responseUsageJson({ promptTokens, cachedTokens, ...more }: ChatUsage) {
   const { completionTokens, outputDetails } = more;
   return {
     input_tokens: promptTokens,

@@ -11,6 +11,7 @@ import { PassedOutput } from "./passed-output.ts";
 import {
   itemSuffix,
   passedResponse,
+  passedUsage,
   type ResponseMeta,
   responseEnd,
   responseHead,
@@ -152,7 +153,7 @@ export class ResponsesFrames extends StreamFrames<SearchStreamEvent> {
       ...(passed === null && end),
       ...(!isOneRound && firstNames(this.#head())),
       output: items,
-      usage: (isOneRound ? passed?.usage : null) ?? responseUsageJson(usage),
+      usage: passedUsage(isOneRound ? passed?.usage : null, usage),
       svc: responseSvc(this.#meta, settlement),
     };
     const sealed = this.#wholeItems(indexes, output.next);
