@@ -62,6 +62,20 @@ const SHELL = { type: "shell", environment: { type: "local" } };
 const CALLED_THERE = { server_label: "fares", name: "fare", arguments: "{}" };
 const GRAMMAR = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
 
+const THOUGHT = "It is far.";
+
+/** A call of a tool that a thought led to, at Messages. */
+function thoughtful(more: object): object[] {
+  const call = { type: "tool_use", id: "c1", name: "fare", input: {} };
+  const result = { type: "tool_result", tool_use_id: "c1", content: RESULT };
+  const thought = { type: "thinking", thinking: THOUGHT, ...more };
+  return [
+    ASKED,
+    { role: "assistant", content: [thought, call] },
+    { role: "user", content: [result] },
+  ];
+}
+
 interface Door {
   readonly path: string;
   /** The fields of every body. */
@@ -144,6 +158,14 @@ const DOORS: Readonly<Record<string, Door>> = {
       "sealed thought": {
         include: ["reasoning.encrypted_content"],
         input: [ASKED, { type: "reasoning", summary: [], encrypted_content: "c2VhbGVk" }, ASKED],
+      },
+      "thought in words": {
+        input: [
+          ASKED,
+          { type: "reasoning", summary: [{ type: "summary_text", text: THOUGHT }] },
+          { role: "assistant", content: "One." },
+          ASKED,
+        ],
       },
       "shell of the caller": { tools: [SHELL] },
       "local_shell of the caller": { tools: [{ type: "local_shell" }] },
@@ -235,6 +257,8 @@ const DOORS: Readonly<Record<string, Door>> = {
         ],
       },
       thinking: { max_tokens: 4_000, thinking: { type: "enabled", budget_tokens: 1_024 } },
+      "signed thought": { tools: [MESSAGES_TOOL], messages: thoughtful({ signature: "c2VhbGVk" }) },
+      "thought in words": { tools: [MESSAGES_TOOL], messages: thoughtful({}) },
       "cache marks": {
         system: [{ type: "text", text: "Be brief", cache_control: { type: "ephemeral" } }],
       },
@@ -272,6 +296,8 @@ const MARKS: Readonly<Record<string, RegExp>> = {
   "custom tool with a grammar": /start: \/\.\+\//,
   namespace: /"city"/,
   "sealed thought": /c2VhbGVk/,
+  "signed thought": /c2VhbGVk/,
+  "thought in words": /It is far\./,
   "shell of the caller": /"type":"shell"|"commands"/,
   "local_shell of the caller": /local_shell/,
   "apply_patch of the caller": /apply_patch/,

@@ -120,3 +120,32 @@ test.each([
   }
   expect(own.requests.length).toBe(before);
 });
+
+const UNSIGNED = { type: "thinking", thinking: "A fare?", signature: "" };
+const CALL = { type: "tool_use", id: "toolu_1", name: "fare", input: {} };
+const RESULT = { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1" }] };
+const REDACTED = { type: "redacted_thinking", data: "c2VhbGVk" };
+const THINKING = "messages[].content: thinking";
+
+test.each([
+  ["are named where it reads none", "chat-test", [UNSIGNED, SAID], [THINKING]],
+  ["are named though they are signed", "chat-test", [SIGNED, CALL], [THINKING]],
+  ["are sent to one that shows its own", "thinker", [UNSIGNED, SIGNED, SAID], []],
+  ["are named where they led to nothing", "thinker", [UNSIGNED], [THINKING]],
+  [
+    "are named where their provider hides them",
+    "thinker",
+    [REDACTED, SAID],
+    ["messages[].content: redacted_thinking"],
+  ],
+])("thoughts of another model %s", async (_, model, content, named) => {
+  chat.queue(chatWhole({ content: "42" }));
+  const calls = content.filter((block) => block === CALL);
+  const messages = [ASKED, { role: "assistant", content }, ...calls.map(() => RESULT), ASKED];
+  expect(await ignoredIn(await post(model, messages))).toEqual(named);
+  const sent = chat.requests.at(-1)?.body.messages as readonly { role: string }[];
+  const roles = sent.map(({ role }) => role);
+  const isEmpty = content.length === 1;
+  expect(roles.filter((role) => role === "assistant").length).toBe(isEmpty ? 0 : 1);
+  expect(JSON.stringify(sent).includes("A fare?Yes")).toBe(named.length === 0);
+});

@@ -367,6 +367,31 @@ describe("a thought that no server of the same form can read is left out, and na
   });
 });
 
+describe("the words of a thought", () => {
+  const summary = [{ type: "summary_text", text: "A fare?" }];
+  const thought = { type: "reasoning", summary };
+  const asked = { role: "user", content: "Fare?" };
+  const said = { role: "assistant", content: "42" };
+  test.each([
+    ["are named where the model reads none", "chat-test", [thought, said, asked], true],
+    ["are sent to a model that shows its own", "thinker", [thought, said, asked], false],
+    ["are named where they led to nothing", "thinker", [thought, asked], true],
+    [
+      "are named beside the data that only its provider reads",
+      "chat-test",
+      [{ ...thought, encrypted_content: "c2VhbGVk" }, said, asked],
+      true,
+    ],
+    ["of which there are none are not named", "chat-test", [said, asked], false],
+  ])("%s", async (_, model, input, isNamed) => {
+    chat.queue(chatWhole({ content: "42" }));
+    const { svc } = await replyTo({ model, input });
+    expect(svc.ignored?.includes("input: reasoning") ?? false).toBe(isNamed);
+    const isSent = JSON.stringify(chat.requests.at(-1)?.body).includes("A fare?");
+    expect(isSent).toBe(model === "thinker" && !isNamed);
+  });
+});
+
 test("tools that nobody knew are left out and named, at servers of each form", async () => {
   const fare = { type: "function", name: "fare" };
   const unknown = { type: "unheard_of", name: "new", container: "cntr_1", of: { any: "form" } };

@@ -271,7 +271,7 @@ test("a search beside a function keeps the data that its server sealed for it", 
       { type: "function_call", call_id: "call_fare", name: "fare", arguments: "{}" },
     ].map((item) => ({ item: item as unknown as ItemFields, param: "input" })),
   );
-  const [asked] = toChatMessages("", items);
+  const [asked] = toChatMessages("", items).messages;
   expect(asked).toMatchObject({ tool_calls: [{ id: "search_0", extra_content: extra }] });
 });
 

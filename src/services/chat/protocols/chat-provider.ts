@@ -24,7 +24,7 @@ import { hasTier } from "../request-tier.ts";
 import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, pullable } from "./batches.ts";
 import type { CallerIdentifiers } from "./caller-identifiers.ts";
-import { acceptedRequest } from "./chat-extras.ts";
+import { acceptedRequest, REASONING_FIELD } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
 import { askOther } from "./other-calls.ts";
 import type { OwnProtocol, Protocol, UpstreamCall } from "./protocol.ts";
@@ -96,7 +96,11 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
         use.end("ok");
         asked.sticky?.answered(candidate, "whole", result.usage?.completionTokens);
         const { buying } = candidate.route;
-        const ignored = joined(result.ignored, lostAt(protocols, candidate, request));
+        const ignored = ignoredAt(protocols, candidate, {
+          model,
+          request,
+          reported: result.ignored,
+        });
         return { ...plausible(result, model), lane: candidate.server.name, buying, ignored };
       },
     });
@@ -117,9 +121,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       },
       take: (served) => {
         asked.sticky?.answered(served.candidate, "stream");
-        const lost = lostAt(protocols, served.candidate, request);
+        const { candidate, result } = served;
+        const reported = result.first.ignored;
+        const ignored = ignoredAt(protocols, candidate, { model, request, reported });
         const { signal } = options;
-        return new Relay(served, { model, lost, signal, sticky: asked.sticky, meter: deps.meter });
+        const { sticky } = asked;
+        return new Relay(served, { model, ignored, signal, sticky, meter: deps.meter });
       },
     });
   }
@@ -174,11 +181,40 @@ function spokenBy(protocols: Protocols, { server }: RouteToAsk, { own }: ChatReq
   return protocol;
 }
 
-/** The names of fields that have no effect on this route. */
-function lostAt(protocols: Protocols, { server }: RouteToAsk, { own }: ChatRequest) {
-  if (own === undefined) return;
-  const isPassed = passingThrough(protocols[server.kind], own) !== undefined;
-  return isPassed ? own.unsent : own.lost;
+interface ServedRequest {
+  readonly model: ModelEntry;
+  readonly request: ChatRequest;
+  /** The names of fields that the protocol of the route left out, in the words of chat. */
+  readonly reported: ServedRoute["ignored"];
+}
+
+/** The names of parts without effect on this route, in the words of the caller's door (D-705). */
+function ignoredAt(
+  protocols: Protocols,
+  { server, route }: RouteToAsk,
+  { model, request, reported }: ServedRequest,
+): ServedRoute["ignored"] {
+  const { own } = request;
+  if (own === undefined) return reported;
+  const protocol = protocols[server.kind];
+  if (passingThrough(protocol, own) !== undefined) return joined(reported, own.unsent);
+  const { thoughts = [], lost } = own;
+  const reads = protocol.sealsOf?.(route.model) === own.form;
+  const shows = model.showsReasoning === true && reported?.includes(REASONING_FIELD) !== true;
+  const unread = thoughts.filter(
+    ({ hasWords, isSealed }) => !((shows && hasWords) || (reads && isSealed)),
+  );
+  if (unread.length === 0) return joined(reported, lost);
+  const others = reported?.filter((name) => name !== REASONING_FIELD);
+  return joined(others, [...lost, ...unread.map(({ name }) => name)]);
+}
+
+function joined(
+  ignored: ServedRoute["ignored"],
+  lost: ServedRoute["ignored"],
+): ServedRoute["ignored"] {
+  if (lost === undefined || lost.length === 0) return ignored;
+  return ignored === undefined ? lost : [...ignored, ...lost];
 }
 
 /**
@@ -292,16 +328,10 @@ function hasBegun(delta: ChatDelta): boolean {
 
 interface RelayTerms {
   readonly model: ModelEntry;
-  /** The names of fields that have no effect on this route. */
-  readonly lost: readonly string[] | undefined;
+  readonly ignored: ServedRoute["ignored"];
   readonly signal: CancelSignal;
   readonly sticky: StickyCall | undefined;
   readonly meter: UpstreamMeter | undefined;
-}
-
-function joined(ignored: ServedRoute["ignored"], lost: RelayTerms["lost"]): ServedRoute["ignored"] {
-  if (lost === undefined || lost.length === 0) return ignored;
-  return ignored === undefined ? lost : [...ignored, ...lost];
 }
 
 /**
@@ -325,12 +355,12 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
 
   constructor(
     { candidate, result, use }: Served<RouteToAsk, Started>,
-    { model, lost, signal, sticky, meter }: RelayTerms,
+    { model, ignored, signal, sticky, meter }: RelayTerms,
   ) {
     super();
     this.lane = candidate.server.name;
     this.buying = candidate.route.buying;
-    this.ignored = joined(result.first.ignored, lost);
+    this.ignored = ignored;
     this.#first = result.first;
     this.#rest = result.rest;
     this.#model = model;

@@ -29,6 +29,8 @@ export interface UpstreamCall extends RefusedCall {
 export interface Protocol extends Exchange {
   /** Pass a caller's body through to servers that speak its form (D-685). */
   readonly own?: readonly OwnProtocol[];
+  /** The form whose sealed thoughts this model reads without its body being passed through. */
+  readonly sealsOf?: (model: string) => OwnForm | null;
 }
 
 export interface OwnProtocol extends Exchange {

@@ -8,7 +8,7 @@ import { cohere } from "./ai-sdk/cohere.ts";
 import { google } from "./ai-sdk/google.ts";
 import { responses } from "./ai-sdk/responses.ts";
 import { sdkProtocol } from "./ai-sdk/sdk-protocol.ts";
-import { vertexForm } from "./ai-sdk/vertex.ts";
+import { vertexForm, vertexSeals } from "./ai-sdk/vertex.ts";
 import type { Guide } from "./guide/guide.ts";
 import { completeUpstream, streamUpstream } from "./openai/openai-provider.ts";
 import { compactionForm } from "./pass-through/compaction-form.ts";
@@ -34,7 +34,7 @@ export function protocolsOf({ guide, clock }: ProtocolDeps): Protocols {
     },
     anthropic: { ...sdkProtocol(anthropic), own: [passThrough(messagesForm)] },
     google: sdkProtocol(google),
-    "google-vertex": sdkProtocol(vertexForm(clock.now)),
+    "google-vertex": { ...sdkProtocol(vertexForm(clock.now)), sealsOf: vertexSeals },
     "amazon-bedrock": sdkProtocol(bedrock),
     cohere: sdkProtocol(cohere),
     "openai-responses": {

@@ -30,10 +30,22 @@ export interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
   /** Data that the model's server needs again, such as a thought signature; not checked. */
   readonly extra_content?: Readonly<Record<string, unknown>>;
+  /** Such data in a history of another form, which servers of chat's form do not get. */
+  readonly hidden_extra?: Readonly<Record<string, unknown>>;
 }
 
 /** The forms of requests that a caller and an upstream may both speak, besides chat. */
 export type OwnForm = "responses" | "messages" | "compaction";
+
+/** A kind of thought in a history. */
+export interface OwnThought {
+  /** The name of its parts in `svc.ignored`. */
+  readonly name: string;
+  /** True if models that show their thoughts read its words, whatever server they are at. */
+  readonly hasWords: boolean;
+  /** True if models of the provider that sealed it read it at servers of other forms, too. */
+  readonly isSealed: boolean;
+}
 
 /** A body as the caller sent it, with only the top-level fields that its door forwards. */
 export interface OwnBody {
@@ -41,6 +53,8 @@ export interface OwnBody {
   readonly body: Readonly<Record<string, unknown>>;
   /** The names of fields that have no effect with a server of another form. */
   readonly lost: readonly string[];
+  /** The thoughts that a server of another form may not get; left out: none. */
+  readonly thoughts?: readonly OwnThought[];
   /** The names of parts that a server of this form does not get either; left out: none. */
   readonly unsent?: readonly string[];
   /** The names of fields that a server of another form cannot do without; it is not asked. */

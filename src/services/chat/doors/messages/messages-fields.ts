@@ -3,6 +3,7 @@
 
 import type { Json } from "../../../../core/text/json.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
+import type { OwnThought } from "../../protocols/provider.ts";
 import { shortName } from "../door-meta.ts";
 import { isSealed } from "../sealed-extra.ts";
 import type { AssistantBlock, MessageFields, MessagesFields } from "./messages-body.ts";
@@ -67,7 +68,26 @@ function withoutUnsigned(messages: readonly MessageFields[]): readonly MessageFi
 /** The names of blocks that a server of the same form does not get, for `svc.ignored`. */
 export function unsentBlocks(messages: readonly MessageFields[]): readonly string[] {
   const unsigned = messages.flatMap((message) => blocksIn(message).filter(isUnsigned));
-  return [...new Set(unsigned.map(({ type }) => `messages[].content: ${type}`))];
+  return [...new Set(unsigned.map(nameOf))];
+}
+
+/** The thoughts that a server of another form may not get. */
+export function thoughtsIn(messages: readonly MessageFields[]): readonly OwnThought[] {
+  return messages.flatMap((message) => {
+    const blocks = blocksIn(message);
+    const lastCall = blocks.findLastIndex(({ type }) => type === "tool_use");
+    const leadsOn = lastCall >= 0 || blocks.some((block) => block.type === "text" && block.text);
+    return blocks.flatMap((block, at): OwnThought[] => {
+      if (!isThought(block)) return [];
+      const { type } = block;
+      const hasWords = type === "thinking" && block.thinking !== "";
+      const isSigned = !isUnsigned(block);
+      if (!hasWords && !isSigned) return [];
+      // A thought travels with the call that it led to (D-677).
+      const isSealed = isSigned && at < lastCall;
+      return [{ name: nameOf(block), hasWords: hasWords && Boolean(leadsOn), isSealed }];
+    });
+  });
 }
 
 /** The blocks of a message of the model; none for any other message. */
@@ -77,6 +97,16 @@ export function blocksIn({ role, content }: MessageFields): readonly AssistantBl
 
 function hasUnsigned(message: MessageFields): boolean {
   return blocksIn(message).some(isUnsigned);
+}
+
+type ThoughtBlock = Extract<AssistantBlock, { type: "thinking" | "redacted_thinking" }>;
+
+function isThought(block: AssistantBlock): block is ThoughtBlock {
+  return block.type === "thinking" || block.type === "redacted_thinking";
+}
+
+function nameOf({ type }: AssistantBlock): string {
+  return `messages[].content: ${type}`;
 }
 
 function isUnsigned(block: AssistantBlock): boolean {

@@ -44,7 +44,7 @@ function converse(message: MessageFields, param: string): ChatMessage[] {
   if (role === "system") return [{ role, content: joinedBlocks(content) }];
   return role === "user"
     ? userMessages(content, `${param}.content`)
-    : [assistantMessage(content as readonly AssistantBlock[])];
+    : assistantMessage(content as readonly AssistantBlock[]);
 }
 
 /**
@@ -151,7 +151,7 @@ function withTitle(block: Extract<MediaBlock, { type: "document" }>, said: strin
 }
 
 /** Thoughts travel with the tool call that they led to, as those of other doors do (D-677). */
-function assistantMessage(blocks: readonly AssistantBlock[]): ChatMessage {
+function assistantMessage(blocks: readonly AssistantBlock[]): ChatMessage[] {
   const texts: string[] = [];
   const reasoning: string[] = [];
   const calls: ToolCall[] = [];
@@ -173,12 +173,15 @@ function assistantMessage(blocks: readonly AssistantBlock[]): ChatMessage {
   }
   const said = texts.join("");
   const thought = reasoning.join("");
-  return {
+  // Servers refuse a message without text and calls; a thought alone led to nothing.
+  if (said === "" && calls.length === 0) return [];
+  const message = {
     role: "assistant",
-    content: said === "" && calls.length > 0 ? null : said,
+    content: said === "" ? null : said,
     ...(thought !== "" && { reasoning_content: thought }),
     ...(calls.length > 0 && { tool_calls: calls }),
-  };
+  } as const;
+  return [message];
 }
 
 type ToolUse = Extract<AssistantBlock, { type: "tool_use" }>;
@@ -186,7 +189,7 @@ type ToolUse = Extract<AssistantBlock, { type: "tool_use" }>;
 function toToolCall({ id, name, input }: ToolUse, thoughts: readonly Json[]): ToolCall {
   const called = { name, arguments: JSON.stringify(input) };
   const call: ToolCall = { id, type: "function", function: called };
-  return thoughts.length === 0 ? call : { ...call, extra_content: { anthropic: { thoughts } } };
+  return thoughts.length === 0 ? call : { ...call, hidden_extra: { anthropic: { thoughts } } };
 }
 
 /** Gives the last call the data that its server sealed into our block. */

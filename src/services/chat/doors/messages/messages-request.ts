@@ -18,7 +18,7 @@ import {
   type ToolFields,
   type UserBlock,
 } from "./messages-body.ts";
-import { forwardedBody, unsentBlocks } from "./messages-fields.ts";
+import { forwardedBody, thoughtsIn, unsentBlocks } from "./messages-fields.ts";
 import { type ShownCalls, withShownCalls } from "./messages-history.ts";
 import { toChatMessages } from "./messages-prompt.ts";
 import { hasOwnSchema, isClientTool, withoutProviderTools } from "./messages-tools.ts";
@@ -67,6 +67,7 @@ export function toMessagesRequest(given: MessagesFields, betas: readonly string[
       body: forwardedBody(fields),
       betas,
       lost: [...lostFields(fields), ...hidden],
+      thoughts: thoughtsIn(fields.messages),
       unsent: [...unsentBlocks(fields.messages), ...hidden],
       only: onlyFields(given),
       hasLongWrites: hasLongWrites(fields),

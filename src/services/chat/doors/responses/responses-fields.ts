@@ -67,11 +67,12 @@ export function forwardedBody(fields: ResponsesFields, items: readonly PlacedIte
   return body;
 }
 
+/** The name of thoughts that no model reads, for `svc.ignored`. */
+export const THOUGHT = "input: reasoning";
+
 /** The names of items that a server of the same form does not get, for `svc.ignored`. */
 export function unsentItems(items: readonly PlacedItem[]): readonly string[] {
-  return items.some(({ item }) => isUnreadable(item) && hasThought(item))
-    ? ["input: reasoning"]
-    : [];
+  return items.some(({ item }) => isUnreadable(item) && hasThought(item)) ? [THOUGHT] : [];
 }
 
 /** The names of includes that nothing serves here. */

@@ -20,15 +20,19 @@ export interface PlacedItem {
 /** Between the texts of two parts: the form does not say that they continue one another. */
 const PART_BREAK = "\n\n";
 
+/** A conversation as messages of chat. */
+interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  /** True if a thought led to nothing, so that no message has it. */
+  readonly hasLostThought: boolean;
+}
+
 /** The messages of a conversation, the instructions first. */
-export function toChatMessages(
-  instructions: string,
-  items: readonly PlacedItem[],
-): readonly ChatMessage[] {
+export function toChatMessages(instructions: string, items: readonly PlacedItem[]): Conversation {
   const prompt = new Prompt();
   if (instructions !== "") prompt.say({ role: "system", content: instructions });
   for (const { item, param } of items) prompt.take(item, param);
-  return prompt.end();
+  return { messages: prompt.end(), hasLostThought: prompt.hasLostThought };
 }
 
 const SHOWN_BELOW = "The output is shown below.";
@@ -45,6 +49,7 @@ class Prompt {
   #turn: Turn | null = null;
   /** Media of replies and of the outputs of tools, which chat allows in messages of users only. */
   #media: ContentPart[] = [];
+  hasLostThought = false;
 
   take(given: ItemFields, param: string): void {
     const item = clientCallAsFunction(given) ?? given;
@@ -148,8 +153,11 @@ class Prompt {
     this.#turn = null;
     const text = texts.join(PART_BREAK);
     const thought = reasoning.join(PART_BREAK);
-    // Servers refuse a message without text and calls; a thought alone led to nothing.
-    if (text === "" && calls.length === 0) return;
+    // Servers refuse a message without text and calls.
+    if (text === "" && calls.length === 0) {
+      this.hasLostThought ||= thought !== "";
+      return;
+    }
     this.#messages.push({
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,

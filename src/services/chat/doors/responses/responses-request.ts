@@ -6,7 +6,7 @@ import { copyJson, isAbsent } from "../../../../http/body/checks.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { mediaOf } from "../../media/media-part.ts";
 import type { Models } from "../../models/auto-router.ts";
-import type { ChatRequest } from "../../protocols/provider.ts";
+import type { ChatRequest, OwnThought } from "../../protocols/provider.ts";
 import { toIdentifiers } from "../completions/chat-parameters.ts";
 import { notTooMany } from "../completions/chat-request.ts";
 import type { CountedRequest } from "../count-tokens.ts";
@@ -25,6 +25,7 @@ import {
   forwardedBody,
   INCLUDES,
   isEmptyImage,
+  THOUGHT,
   unsentItems,
   unservedIncludes,
 } from "./responses-fields.ts";
@@ -45,6 +46,8 @@ interface ReadResponse extends ReadRequest<ChatRequest> {
 
 interface CountedInput extends ReadRequest<CountedRequest> {
   readonly items: readonly PlacedItem[];
+  /** True if a thought led to nothing, so that no message has it. */
+  readonly hasLostThought: boolean;
   /** The names of items without an effect at any server. */
   readonly silent: readonly string[];
 }
@@ -53,7 +56,7 @@ interface CountedInput extends ReadRequest<CountedRequest> {
 export function toCountedInput(fields: InputFields, open: OpenId): CountedInput {
   const given = itemsOf(fields.input, open);
   const items = shownProviderCalls(shownSearches(given));
-  const messages = toChatMessages(fields.instructions ?? "", items);
+  const { messages, hasLostThought } = toChatMessages(fields.instructions ?? "", items);
   const tools = servedTools([
     { tools: fields.tools ?? [], param: "tools" },
     ...items.flatMap(({ item, param }) =>
@@ -67,12 +70,12 @@ export function toCountedInput(fields: InputFields, open: OpenId): CountedInput 
     parameters: { ...toolParameters(tools, fields), ...formatParameters(fields) },
     ...(media !== undefined && { media: notTooMany(media) }),
   };
-  return { request, tools, items, silent: silentCalls(given) };
+  return { request, tools, items, hasLostThought, silent: silentCalls(given) };
 }
 
 /** The whole request. Throws an `invalid_parameter` that names the field. */
 export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadResponse {
-  const { request: counted, tools, items, silent } = toCountedInput(fields, open);
+  const { request: counted, tools, items, ...read } = toCountedInput(fields, open);
   const { temperature, top_p, service_tier: tier, max_output_tokens: most } = fields;
   const identifiers = toIdentifiers(fields);
   const unknown = unknownFields(fields);
@@ -94,9 +97,10 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
       lost: [
         ...lostFields(fields),
         ...tools.ownOnly.map(leftOutName),
-        ...lostThoughts(items),
+        ...lostSeals(items),
         ...unknown.filter(isDeep),
       ],
+      thoughts: thoughtsIn(counted, read),
       unsent: unsentItems(items),
       only: [...onlyFields(items), ...onlyChoice(fields, tools)],
       hiddenTokensMax:
@@ -105,7 +109,7 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
         describedTokens(tools),
     },
   } as const;
-  const ignored = [...ignoredFields(fields, tools, unknown), ...emptyImages(items), ...silent];
+  const ignored = [...ignoredFields(fields, tools, unknown), ...emptyImages(items), ...read.silent];
   return { request, tools, ignored };
 }
 
@@ -229,8 +233,18 @@ function lostFields(fields: ResponsesFields): readonly string[] {
   ];
 }
 
+/** The words of thoughts reach only models that show theirs, and of these only what led on. */
+function thoughtsIn(
+  { messages }: CountedRequest,
+  { hasLostThought }: Pick<CountedInput, "hasLostThought">,
+): readonly OwnThought[] {
+  const hasWords = messages.some(({ reasoning_content }) => reasoning_content !== undefined);
+  if (!hasWords && !hasLostThought) return [];
+  return [{ name: THOUGHT, hasWords: !hasLostThought, isSealed: false }];
+}
+
 /** Only the provider that sealed a thought can read it. */
-function lostThoughts(items: readonly PlacedItem[]): readonly string[] {
+function lostSeals(items: readonly PlacedItem[]): readonly string[] {
   const isForeign = ({ item }: PlacedItem) =>
     item.type === "reasoning" && !!item.encrypted_content && !isSealed(item.encrypted_content);
   return items.some(isForeign) ? ["input[].encrypted_content"] : [];

@@ -24,7 +24,7 @@ const THOUGHTS_MAX = 64;
 
 /** The thoughts that led to a tool call, which the caller sent back with it. */
 export function thoughtsBefore(call: ToolCall, form: MetadataForm): ReasoningPart[] {
-  const extra = call.extra_content?.[form.extraName];
+  const extra = (call.hidden_extra ?? call.extra_content)?.[form.extraName];
   const thoughts = isObject(extra) && Array.isArray(extra.thoughts) ? extra.thoughts : [];
   return thoughts.slice(0, THOUGHTS_MAX).flatMap((thought: unknown): ReasoningPart[] => {
     const metadata = ownMetadata(thought, form);

@@ -4,6 +4,7 @@
 import type { JSONValue } from "@ai-sdk/provider";
 import { tierOf } from "../../request-tier.ts";
 import type { UpstreamCall } from "../protocol.ts";
+import type { OwnForm } from "../provider.ts";
 import { anthropic, CLAUDE_METADATA, claudeOptions, claudeUsage } from "./anthropic.ts";
 import {
   GEMINI_METADATA,
@@ -23,7 +24,16 @@ const CLAUDE_VERSION = "vertex-2023-10-16";
 export function vertexForm(now: () => number): (model: string) => SdkForm {
   const gemini = vertexGemini(now);
   const claude = vertexClaude(now);
-  return (model) => (model.startsWith("claude") ? claude : gemini);
+  return (model) => (isClaude(model) ? claude : gemini);
+}
+
+/** The form whose sealed thoughts a model on Vertex reads. */
+export function vertexSeals(model: string): OwnForm | null {
+  return isClaude(model) ? "messages" : null;
+}
+
+function isClaude(model: string): boolean {
+  return model.startsWith("claude");
 }
 
 function vertexGemini(now: () => number): SdkForm {

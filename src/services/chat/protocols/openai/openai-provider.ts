@@ -10,7 +10,7 @@ import { tierOf } from "../../request-tier.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import type { Batches } from "../batches.ts";
 import type { UpstreamCall } from "../protocol.ts";
-import type { ChatReply } from "../provider.ts";
+import type { ChatMessage, ChatReply, ChatRequest } from "../provider.ts";
 import { IMAGES_BYTES_MAX, REPLY_BYTES_MAX, UpstreamStream } from "../upstream-stream.ts";
 import { toWire } from "./media-message.ts";
 import { fitted } from "./quirks.ts";
@@ -116,9 +116,21 @@ function bodyOf({ provider, model, request, identifiers }: UpstreamCall, stream:
     ...request.parameters,
     ...identifiers,
     model,
-    messages: request.media === undefined ? request.messages : request.messages.map(toWire),
+    messages: messagesOf(request),
     [provider.maxTokensField]: request.maxTokens,
     stream,
     stream_options: asksForUsage ? { include_usage: true } : undefined,
   });
+}
+
+function messagesOf({ messages, media, own }: ChatRequest): readonly object[] {
+  const known = own?.form === "messages" ? messages.map(withoutHidden) : messages;
+  return media === undefined ? known : known.map(toWire);
+}
+
+/** Some servers refuse a field that they do not know. */
+function withoutHidden(message: ChatMessage): ChatMessage {
+  const { tool_calls: calls } = message;
+  if (calls?.some(({ hidden_extra }) => hidden_extra !== undefined) !== true) return message;
+  return { ...message, tool_calls: calls.map(({ hidden_extra: _, ...call }) => call) };
 }
