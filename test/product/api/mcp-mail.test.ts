@@ -1,8 +1,12 @@
-// Tests the tool that sends mail: a repeat with the same key sends nothing.
+// Tests the tool that sends mail: a repeat with the same key sends nothing, also after its caller
+// has left.
 
 import { expect, test } from "bun:test";
-import { postMcp, toolCall } from "../../support/api/mcp-messages.ts";
+import { usd } from "../../../src/core/money/money.ts";
+import { until } from "../../support/api/api-world.ts";
+import { MCP_VERSIONS, postMcp, toolCall } from "../../support/api/mcp-messages.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
+import { closedGate } from "../../support/gate.ts";
 import { mailAccount } from "../../support/stores/mail-world.ts";
 
 const world = await sharedMail();
@@ -26,3 +30,26 @@ test("a mail is sent and paid once for each idempotency key", async () => {
   expect(other).not.toBe(first);
   expect(world.smtp.accepted).toHaveLength(2);
 });
+
+test.each(MCP_VERSIONS)(
+  "a mail whose caller leaves MCP %s is sent and paid once",
+  async (version) => {
+    const account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
+    const gate = closedGate();
+    world.smtp.script = { data: () => gate.pass().then(() => null) };
+    const message = toolCall(version, "send_mail", { ...MAIL, idempotency_key: "left" });
+    const leaving = new AbortController();
+    const { body, headers } = message;
+    const call = world.api.postTo("/mcp", account, body, { headers, signal: leaving.signal });
+    await until(() => gate.arrivals === 1, "the mail server has the message");
+    leaving.abort();
+    await call.then((begun) => begun.text()).catch(() => {});
+    await until(() => world.api.pendingRequests === 0, "the request is over");
+    gate.open();
+    const { reply } = await postMcp(world.api.parts.url, account.key, message);
+    expect(reply?.result?.structuredContent).toMatchObject({ svc: { cost_usd: 0.0015 } });
+    const { paid, heldPaid } = await world.api.view(account);
+    expect([paid, heldPaid]).toEqual([usd("99.9985"), usd("0")]);
+    expect(world.smtp.accepted).toHaveLength(1);
+  },
+);
