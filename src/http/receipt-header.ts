@@ -4,7 +4,7 @@ import { invalidHeader } from "./body/checks.ts";
 import type { ParameterInfo } from "./endpoint-info.ts";
 import { Type } from "./schema.ts";
 
-const RECEIPT_HEADER = "x-svc-receipt";
+export const RECEIPT_HEADER = "x-svc-receipt";
 
 const INLINE = "inline";
 

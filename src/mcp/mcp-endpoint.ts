@@ -9,15 +9,17 @@ import { ACCEPTED, ApiError, toApiError, UNAUTHORIZED } from "../core/errors.ts"
 import { isLoopback } from "../core/loopback.ts";
 import { END_USER_HEADER } from "../http/body/end-user.ts";
 import { jsonBody } from "../http/body/json-body.ts";
+import { checkJsonShape } from "../http/body/json-shape.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
 import { failureOf } from "../http/failure.ts";
 import { IDEMPOTENCY_PARAMETER, passedOn, TERMS_PARAMETERS } from "../http/idempotency.ts";
 import { type CallApi, innerRequest, serverOf } from "../http/inner-request.ts";
 import { MAX_COST_HEADER } from "../http/max-cost.ts";
+import { RECEIPT_HEADER, RECEIPT_PARAMETER } from "../http/receipt-header.ts";
 import { ERROR_FORMS } from "../http/respond.ts";
 import { RUN_HEADER, runHeaderOf } from "../http/run-header.ts";
-import { anyObject, optional, Type, text } from "../http/schema.ts";
+import { anyObject, type Checked, optional, Type, text } from "../http/schema.ts";
 import type { MapsDeps } from "../services/maps/maps-endpoint.ts";
 import type { SearchDeps } from "../services/search/search-endpoints.ts";
 import { answerMessage, callsTool, type Exchange } from "./mcp-server.ts";
@@ -43,6 +45,11 @@ type McpContext = EndpointContext<McpDeps>;
 
 /** Room for the message around the arguments of a tool. */
 const ENVELOPE_BYTES = 64 * 1024;
+/**
+ * The most values in a message, without the arguments of a tool. The library checks each of them
+ * with schemas that take long for thousands of wrong values, and meanwhile all callers wait.
+ */
+const ENVELOPE_VALUES_MAX = 1_000;
 const BODY_BYTES_MAX = Math.max(MAIL.bodyBytesMax, SEARCH.batchBodyBytesMax) + ENVELOPE_BYTES;
 /** Headers of the message that the call of a tool has too. */
 const PASSED_ON = [
@@ -54,6 +61,7 @@ const PASSED_ON = [
   "user-agent",
   END_USER_HEADER,
   MAX_COST_HEADER,
+  RECEIPT_HEADER,
 ];
 
 const Message = Type.Object(
@@ -102,7 +110,7 @@ Any other message counts as one request.`,
       description: "Must have `application/json` and `text/event-stream`, as the protocol says",
       schema: text({ examples: ["application/json, text/event-stream"] }),
     },
-    ...passedOn("a tool's call", [...TERMS_PARAMETERS, IDEMPOTENCY_PARAMETER]),
+    ...passedOn("a tool's call", [...TERMS_PARAMETERS, IDEMPOTENCY_PARAMETER, RECEIPT_PARAMETER]),
   ],
   reply: anyObject({ description: "The JSON-RPC reply" }),
   accepted: { status: ACCEPTED, description: "A notification, which has no reply" },
@@ -120,7 +128,10 @@ Any other message counts as one request.`,
     },
   ],
   checkSender: ({ headers }, deps: McpDeps) => checkSender(headers, deps.mcp.hosts),
-  prepare: (message) => message,
+  prepare(message) {
+    checkEnvelope(message);
+    return message;
+  },
   async run(context: McpContext, message) {
     const { deps, call, request } = context;
     const count = () => viewAccount(deps.calls, call);
@@ -168,6 +179,17 @@ function checkSender(headers: Headers, hosts: readonly string[]): void {
   if (!URL.canParse(origin) || !isOurs(new URL(origin).hostname, hosts)) {
     throw new ApiError("origin_not_allowed", `The header Origin names ${origin}, which is foreign`);
   }
+}
+
+/** Refuses a message with too many values around the arguments of a tool. */
+function checkEnvelope(message: Checked<typeof Message>): void {
+  const { arguments: _, ...params } = message.params ?? {};
+  const { values } = checkJsonShape(JSON.stringify({ ...message, params }));
+  if (values <= ENVELOPE_VALUES_MAX) return;
+  throw new ApiError(
+    "invalid_parameter",
+    `The message may have at most ${ENVELOPE_VALUES_MAX} values besides a tool's arguments`,
+  );
 }
 
 function isOurs(name: string, hosts: readonly string[]): boolean {

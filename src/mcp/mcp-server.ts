@@ -47,19 +47,22 @@ export interface Exchange {
 
 /** The time for which a client may keep the list of tools: prices and tiers change rarely. */
 const LIST_TTL_MS = 60_000;
-/** Refusals that more credit lifts. */
+/** Refusals that more credit lifts; one with a time to retry waits for an automatic top-up. */
 const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "payment_required"]);
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
 
 /**
  * The schemas of requests whose shape is checked here, because for a wrong shape the library
- * reports an internal error (-32603).
+ * reports an internal error (-32603), or a text of many lines.
  */
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["initialize", specTypeSchemas.InitializeRequest],
   ["tools/list", specTypeSchemas.ListToolsRequest],
+  ["tools/call", specTypeSchemas.CallToolRequest],
 ]);
+/** At most this many wrong fields are named. */
+const FAULTS_MAX = 5;
 type Shape = (typeof specTypeSchemas)["Request"];
 
 /** The input schemas by the names of the tools. */
@@ -112,7 +115,9 @@ async function refusalOfShape(message: unknown): Promise<Response | null> {
   const { id, method } = message;
   const { issues } = (await SHAPES.get(method)?.["~standard"].validate(message)) ?? {};
   if (issues === undefined) return null;
-  const faults = issues.map((issue) => `${issue.path?.join(".")}: ${issue.message}`);
+  const faults = issues
+    .slice(0, FAULTS_MAX)
+    .map((issue) => `${issue.path?.join(".")}: ${issue.message}`);
   const error = { code: ProtocolErrorCode.InvalidParams, message: faults.join("; ") };
   return Response.json({ jsonrpc: "2.0", id, error }, { status: ERRORS.invalid_parameter.status });
 }
@@ -156,7 +161,8 @@ async function callTool(exchange: Exchange, { name, args, opensPages }: ToolCall
   const response = await exchange.call(name, args);
   const { result, refusal } = await toolReply(response, calledTool(name, args));
   const { topUpUrl } = exchange;
-  if (refusal === null || topUpUrl === null || !TOP_UP_CODES.has(refusal.code)) return result;
+  const isForPage = refusal !== null && refusal.retryAfter === null;
+  if (!isForPage || topUpUrl === null || !TOP_UP_CODES.has(refusal.code)) return result;
   if (opensPages) return offerTopUp(refusal.message, topUpUrl);
   const content = [...result.content, { type: "text" as const, text: `Add credit: ${topUpUrl}` }];
   return { ...result, content };
@@ -192,7 +198,7 @@ function toolOf(tool: McpTool, offer: ToolOffer): Tool {
       readOnlyHint: readsOnly,
       destructiveHint: false,
       idempotentHint: readsOnly,
-      openWorldHint: true,
+      openWorldHint: tool.service !== null,
     },
   };
 }

@@ -9,6 +9,8 @@ type Content = CallToolResult["content"][number];
 export interface ToolRefusal {
   readonly code: string;
   readonly message: string;
+  /** The seconds after which the same call can succeed; null if nobody knows. */
+  readonly retryAfter: number | null;
 }
 
 /** The reply to a tool's call, read whole. */
@@ -19,7 +21,7 @@ export interface ToolReply {
 }
 
 interface ErrorBody {
-  readonly error: ToolRefusal;
+  readonly error: Pick<ToolRefusal, "code" | "message">;
 }
 
 /** An object in a reply of the API, which always contains the cost of the call. */
@@ -31,8 +33,8 @@ interface Paid {
  * Reads a reply of the API. The body of a success is also the structured content, with the cost in
  * `svc`. Structured content is an object, so that of a list is its `results` and the cost of all; a
  * picture is image content, with `svc` from the headers. A refusal is a tool error with the API's
- * code and message (MCP 2026-07-28, tools, error handling). Arguments that were left out are named
- * in `svc.ignored`, and in a text for the agent.
+ * code and message (MCP 2026-07-28, tools, error handling), and with the seconds of `Retry-After`.
+ * Arguments that were left out are named in `svc.ignored`, and in a text for the agent.
  */
 export async function toolReply(response: Response, called: CalledTool): Promise<ToolReply> {
   const { headers } = response;
@@ -41,26 +43,30 @@ export async function toolReply(response: Response, called: CalledTool): Promise
   }
   const text = await response.text();
   const body: unknown = JSON.parse(text);
-  if (!response.ok) return errorReply((body as ErrorBody).error, svcOf(headers), called);
+  if (!response.ok) return errorReply(body as ErrorBody, headers, called);
   // The text of the API has the digits of amounts as they are written there.
   if (!Array.isArray(body)) return success(body as Paid, [textOf(text)], called);
   const paid = { results: body, ...svcOf(headers) };
   return success(paid, [textOf(JSON.stringify(paid))], called);
 }
 
-function errorReply(error: ToolRefusal, paid: Paid, called: CalledTool): ToolReply {
+function errorReply({ error }: ErrorBody, headers: Headers, called: CalledTool): ToolReply {
   const { code } = error;
   // In a list that is the whole body, the API names a field by its index alone.
   const isInList = called.list !== null && error.message.startsWith("[");
   const message = isInList ? called.list + error.message : error.message;
-  const svc = svcWith(paid.svc, called);
+  const svc = svcWith(svcOf(headers).svc, called);
+  const wait = headers.get("retry-after");
+  const retryAfter = wait === null ? null : Number(wait);
+  const shown = { code, message, ...(retryAfter !== null && { retry_after: retryAfter }) };
+  const texts = [`${code}: ${message}`, ...(wait === null ? [] : [`Try again in ${wait} s`])];
   const result: CallToolResult = {
     isError: true,
-    content: [textOf(`${code}: ${message}`), ...noteOf(called)],
-    structuredContent: { error: { code, message }, svc },
+    content: [...texts.map(textOf), ...noteOf(called)],
+    structuredContent: { error: shown, svc },
     _meta: { svc },
   };
-  return { result, refusal: { code, message } };
+  return { result, refusal: { code, message, retryAfter } };
 }
 
 function success(body: Paid, content: Content[], called: CalledTool): ToolReply {

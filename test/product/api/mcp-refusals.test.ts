@@ -132,6 +132,8 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
   test.each([
     ["initialize", {}, "params.protocolVersion"],
     ["tools/list", { cursor: 7 }, "params.cursor"],
+    ["tools/call", { name: "search", arguments: [] }, "params.arguments"],
+    ["tools/call", { arguments: FARES }, "params.name"],
   ] as const)("refuses %s with %p by the name of the field", async (method, params, field) => {
     const { status, reply } = await send(mcpMessage({ version, method, params, id: "a-1" }));
     // MCP 2026-07-28 has no handshake.
@@ -139,6 +141,31 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     expect(reply).toMatchObject({ jsonrpc: "2.0", id: "a-1" });
     if (isKnown) expect([status, reply?.error?.code]).toEqual([400, INVALID_PARAMS]);
     if (isKnown) expect(reply?.error?.message).toContain(field);
+  });
+
+  test("names the first of many wrong fields", async () => {
+    const clientInfo = { ...HELLO.clientInfo, icons: Array(900).fill(1) };
+    const params = { ...HELLO, clientInfo };
+    const { reply } = await send(mcpMessage({ version, method: "initialize", params }));
+    expect(JSON.stringify(reply).length).toBeLessThan(1_000);
+  });
+
+  test("refuses 90,000 values around the arguments of a tool, and takes them inside", async () => {
+    const many = Array(90_000).fill(1);
+    const listed = mcpMessage({ version, method: "tools/list", params: { many } });
+    const hello = { ...HELLO, clientInfo: { ...HELLO.clientInfo, icons: many } };
+    const called = toolCall(version, "account", {});
+    const { params, ...rest } = called.body as { readonly params: object };
+    for (const message of [
+      listed,
+      mcpMessage({ version, method: "initialize", params: hello }),
+      { ...called, body: { ...rest, params: { ...params, inputResponses: many } } },
+    ]) {
+      const { status, code, reply } = await send(message);
+      expect([status, code]).toEqual([400, "invalid_parameter"]);
+      expect(reply?.error?.message).toContain("at most 1000 values");
+    }
+    expect((await send(toolCall(version, "account", { many }))).code).toBeNull();
   });
 
   test("shows only the beginning of an unknown tool's name", async () => {

@@ -6,10 +6,20 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SCOPES } from "../../../src/core/access/services.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
+import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { ACTIONS } from "../../../src/services/maps/actions.ts";
+import { ApiWorld, RECEIPT_KEY } from "../../support/api/api-world.ts";
+import { accountsToppingUp } from "../../support/api/error-tests.ts";
+import { flushing } from "../../support/api/flushing.ts";
 import { ALL_TOOLS } from "../../support/api/mcp-arguments.ts";
-import type { ToolResult } from "../../support/api/mcp-messages.ts";
+import {
+  MCP_VERSIONS,
+  postMcp,
+  type ToolResult,
+  toolCall,
+} from "../../support/api/mcp-messages.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
+import { shared } from "../../support/shared.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../support/stores/accounts.ts";
 
 const DASHBOARD = "https://api.example.com";
@@ -232,7 +242,10 @@ test("each call counts in the window of the key, and one above it is refused", a
     const result = await client.call("account");
     if (result.isError === true) refused = result;
   }
-  expect(refused?.structuredContent).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+  const { error } = refused?.structuredContent ?? {};
+  expect(error?.code).toBe("rate_limit_exceeded");
+  expect(error?.retry_after).toBeWithin(1, 61);
+  expect(refused?.content.at(-1)?.text).toBe(`Try again in ${error?.retry_after} s`);
 });
 
 test("a key that was revoked during a session can call nothing more", async () => {
@@ -262,6 +275,37 @@ describe("without credit", () => {
     expect(isError).toBe(true);
     expect(content.at(-1)?.text).toContain(`/dashboard/${poor.id}/billing`);
   });
+});
+
+test("while a top-up is under way, no page is offered, but a time to try again", async () => {
+  const toppingUp = await shared(
+    ApiWorld.start(({ actors }) => ({
+      accounts: accountsToppingUp(actors),
+      mcp: { hosts: [], dashboard: DASHBOARD },
+    })),
+  );
+  const poor = await toppingUp.account(ALL_TOOLS);
+  for (const version of MCP_VERSIONS) {
+    const message = toolCall(version, "search", { query: "fares" });
+    const { reply } = await postMcp(toppingUp.parts.url, poor.key, message);
+    const { content = [], structuredContent } = reply?.result ?? {};
+    expect(structuredContent?.error).toMatchObject({
+      code: "insufficient_credits",
+      retry_after: 5,
+    });
+    expect(content.slice(1)).toEqual([{ type: "text", text: "Try again in 5 s" }]);
+  }
+});
+
+test("a receipt that a header asks for is in the result of a tool", async () => {
+  const message = toolCall("2025-11-25", "search", { query: "fares" });
+  const headers = { ...message.headers, "x-svc-receipt": "inline" };
+  const { reply } = await flushing(api.parts.stores, () =>
+    postMcp(api.parts.url, account.key, { ...message, headers }),
+  );
+  const { svc } = reply?.result?.structuredContent ?? {};
+  const { jti } = await verifyReceipt(svc?.receipt ?? "", [RECEIPT_KEY.publicJwk]);
+  expect(jti).toBe(svc?.request_id ?? "");
 });
 
 interface Sent {

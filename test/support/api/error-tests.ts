@@ -2,7 +2,7 @@
 // its status, the form of its body and the headers that clients decide by.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Asking, Decision } from "../../../actors/account.ts";
+import type { AccountActors, Asking, Decision } from "../../../actors/account.ts";
 import { TIERS } from "../../../src/core/access/limits.ts";
 import { SERVICES } from "../../../src/core/access/services.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
@@ -134,34 +134,39 @@ export function testErrors(worlds: ErrorWorlds, endpoints: readonly DocumentedEn
   }
 }
 
+/** Accounts whose calls are refused because an automatic top-up has not yet paid for them. */
+export function accountsToppingUp(actors: Pick<AccountActors, "of">): AccountActors {
+  const short = { spendable: ZERO };
+  const error = new ApiError("insufficient_credits", "An automatic top-up is under way", {
+    retryAfterSeconds: 5,
+  });
+  const rate = { limit: 20, remaining: 19, resetSeconds: 60 };
+  const refused: Decision = { verdict: "refused", error, rate, funds: short };
+  const admit = async ({ terms: { tentative } }: Asking): Promise<Decision> =>
+    tentative === true ? { verdict: "short", funds: short } : refused;
+  return {
+    of(id, bucket) {
+      const account = actors.of(id, bucket);
+      return {
+        admit,
+        quote: (asking) => account.quote(asking),
+        endResponse: () => Promise.resolve(),
+        view: (keyId) => account.view(keyId),
+        viewFor: (call) => account.viewFor(call),
+        modelsOf: (keyId) => account.modelsOf(keyId),
+      };
+    },
+    refusesUnread: () => false,
+  };
+}
+
 /** Tests that a call of each of these endpoints says when a top-up under way may have paid. */
 export function testTopUps(worlds: ErrorWorlds, endpoints: readonly DocumentedEndpoint[]): void {
   describe("while a top-up is under way, a call without credit says when to retry at", () => {
-    const short = { spendable: ZERO };
-    const error = new ApiError("insufficient_credits", "An automatic top-up is under way", {
-      retryAfterSeconds: 5,
-    });
-    const rate = { limit: 20, remaining: 19, resetSeconds: 60 };
-    const refused: Decision = { verdict: "refused", error, rate, funds: short };
-    const admit = async ({ terms: { tentative } }: Asking): Promise<Decision> =>
-      tentative === true ? { verdict: "short", funds: short } : refused;
     const toppingUp = shared(
       ApiWorld.start(({ actors }) => ({
         catalogue: () => EXAMPLE_CATALOGUE,
-        accounts: {
-          of(id, bucket) {
-            const account = actors.of(id, bucket);
-            return {
-              admit,
-              quote: (asking) => account.quote(asking),
-              endResponse: () => Promise.resolve(),
-              view: (keyId) => account.view(keyId),
-              viewFor: (call) => account.viewFor(call),
-              modelsOf: (keyId) => account.modelsOf(keyId),
-            };
-          },
-          refusesUnread: () => false,
-        },
+        accounts: accountsToppingUp(actors),
       })),
     );
 

@@ -55,8 +55,16 @@ export interface ToolResult {
   readonly isError?: boolean;
   readonly content: readonly { readonly type: string; readonly text?: string }[];
   readonly structuredContent?: {
-    readonly error?: { readonly code: string; readonly message: string };
-    readonly svc?: { readonly request_id: string; readonly cost_usd: number };
+    readonly error?: {
+      readonly code: string;
+      readonly message: string;
+      readonly retry_after?: number;
+    };
+    readonly svc?: {
+      readonly request_id: string;
+      readonly cost_usd: number;
+      readonly receipt?: string;
+    };
     readonly id?: string;
     readonly status?: string;
   };
