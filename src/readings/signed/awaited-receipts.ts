@@ -12,6 +12,13 @@ import type { SignedReceipts } from "./signed-receipts.ts";
 /** The flush moves a call to the log within half a second, unless there is much to move. */
 const LOOK_MS = 200;
 const PATIENCE_MS = 5_000;
+/**
+ * The receipts that are issued at once. Each takes some eight statements, and a flush can end
+ * thousands of calls: all at once they would keep the connections from everything else (D-960).
+ */
+const AT_ONCE = 4;
+/** After so long the log is looked at again, also if receipts of the last look are left. */
+const ISSUE_MS = 1_000;
 
 type WaitingCall = Pick<Call, "requestId" | "identity" | "signal">;
 
@@ -52,7 +59,7 @@ export class AwaitedReceipts implements ReceiptSource {
     this.#isLooking = true;
     while (this.#waiting.size > 0) {
       await wait(this.#deps, LOOK_MS);
-      for (const uuid of await this.#final()) this.#give(uuid);
+      await this.#giveAll(await this.#final());
       this.#giveUp();
     }
     this.#isLooking = false;
@@ -68,19 +75,32 @@ export class AwaitedReceipts implements ReceiptSource {
     }
   }
 
-  #give(uuid: string): void {
+  async #giveAll(final: readonly string[]): Promise<void> {
+    const { clock } = this.#deps;
+    const endMs = clock.monotonicMs() + ISSUE_MS;
+    const left = final.values();
+    const giveSome = async () => {
+      for (const uuid of left) {
+        await this.#give(uuid);
+        if (clock.monotonicMs() >= endMs) return;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, giveSome));
+  }
+
+  async #give(uuid: string): Promise<void> {
     const waiting = this.#waiting.get(uuid);
     if (waiting === undefined) return;
     this.#waiting.delete(uuid);
     const { call, resolve } = waiting;
     const { accountId: account, keyId } = call.identity;
-    this.#deps.receipts.of({ account, keyId, request: call.requestId }).then(
-      ({ jws }) => resolve(jws),
-      (err: unknown) => {
-        this.#deps.log.warn({ requestId: call.requestId, err }, "A receipt was not issued");
-        resolve(null);
-      },
-    );
+    try {
+      const { jws } = await this.#deps.receipts.of({ account, keyId, request: call.requestId });
+      resolve(jws);
+    } catch (err) {
+      this.#deps.log.warn({ requestId: call.requestId, err }, "A receipt was not issued");
+      resolve(null);
+    }
   }
 
   #giveUp(): void {

@@ -4,12 +4,16 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { SCOPES } from "../../../src/core/access/services.ts";
 import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";
+import { AwaitedReceipts } from "../../../src/readings/signed/awaited-receipts.ts";
+import type { SignedReceipt } from "../../../src/readings/signed/signed-receipts.ts";
 import { chatBody, errorOf, RECEIPT_KEY } from "../../support/api/api-world.ts";
 import { EXAMPLE_CATALOGUE } from "../../support/api/example-models.ts";
 import { flushing } from "../../support/api/flushing.ts";
 import { MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
+import { realClock } from "../../support/fakes/fake-clock.ts";
 import { endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
+import { silent } from "../../support/fakes/silent-log.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const api = await sharedApi({ catalogue: () => EXAMPLE_CATALOGUE });
@@ -87,6 +91,34 @@ async function mustBeIssued({ path, surface }: Door, account: TestAccount, svc: 
   const issued = await api.get(`${base}/receipts/${svc.request_id}`, account);
   expect(((await issued.json()) as { jws: string }).jws).toBe(receipt);
 }
+
+test("receipts of many calls are issued a few at a time, and each gets its own", async () => {
+  const account = await open();
+  const answers = Array.from(
+    { length: 24 },
+    async () => await svcIn(await api.post(account, CHAT)),
+  );
+  const requests = (await Promise.all(answers)).map(({ request_id }) => request_id);
+  await stores.flush();
+  let [issuing, most] = [0, 0];
+  const receipts = {
+    of: async ({ request }: { readonly request: string }) => {
+      issuing += 1;
+      most = Math.max(most, issuing);
+      // Whatever else could be issued at the same time begins meanwhile.
+      await stores.database.sql`SELECT`;
+      issuing -= 1;
+      return { jws: request } as SignedReceipt;
+    },
+  };
+  const { database } = stores;
+  const awaited = new AwaitedReceipts({ database, clock: realClock, receipts, log: silent });
+  const identity = { accountId: account.id, keyId: account.keyId, bucket: account.bucket };
+  const { signal } = new AbortController();
+  const given = requests.map((requestId) => awaited.whenFinal({ requestId, identity, signal }));
+  expect(await Promise.all(given)).toEqual(requests);
+  expect(most).toBeLessThanOrEqual(4);
+});
 
 describe("a receipt in the reply", () => {
   for (const door of STREAMS) {
