@@ -12,7 +12,7 @@ export const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
                  api processes; 100,000 with --quick
   --doors        what a call and a chunk cost by each door, to a chat completion
   --masters      what a call costs on one Redis and on a Cluster of three masters
-  --parts        what a call costs more with limits, budgets, a cap, a run, an idempotency key
+  --parts        what a call costs more with limits, budgets, a cap, a run, a key, a receipt
   --refusals     what refused requests cost all others
 
 Without --against, --accounts, --masters and --parts the exit code is 1 if an aim is missed.`;

@@ -1,9 +1,11 @@
 // Measures the time that each part of a customer's control adds to a call that uses it, against
-// calls of the same rounds that use none. A new part is a row of `PARTS`.
+// calls of the same rounds that use none; a quote is measured against the call that it quotes. A
+// new part is a row of `PARTS`.
 
 import { STANDING_SPANS } from "../src/core/access/budgets.ts";
 import { type Caller, type CallersShape, makeCallers, type Stores } from "./farebox.ts";
 import { plainCalls } from "./load/plans.ts";
+import type { RequestForm } from "./load/requests.ts";
 import type { RunLength } from "./options.ts";
 import {
   type Contestant,
@@ -22,6 +24,11 @@ interface Part {
   readonly headers?: Readonly<Record<string, string>>;
   /** A header with another value in each call. */
   readonly numbered?: string;
+  /** The path and the form of the calls, if they are no chat completions. */
+  readonly path?: string;
+  readonly form?: RequestForm;
+  /** The calls at once, for calls that wait: those of a few would measure an idle process. */
+  readonly concurrency?: number;
 }
 
 const MANY = 1_000_000_000;
@@ -45,6 +52,8 @@ const PARTS: readonly Part[] = [
   { name: "a cap on the call", headers: { "x-svc-max-cost-usd": "1.00" } },
   { name: "a run", headers: { "x-svc-run": "bench; max-usd=10000" } },
   { name: "an idempotency key", numbered: "idempotency-key" },
+  { name: "an inline receipt", headers: { "x-svc-receipt": "inline" }, concurrency: 1_000 },
+  { name: "a quote in place of the call", path: "/v1/quote", form: "quote" },
 ];
 
 /** The rounds of every part, and of plain calls under the name of their target. */
@@ -71,10 +80,11 @@ export async function measureParts(options: PartOptions): Promise<PartFigures> {
 }
 
 async function contestantOf({ plain, stores }: PartOptions, part: Part): Promise<Contestant> {
-  const { name, terms, headers, numbered } = part;
+  const { name, terms, headers, path, ...load } = part;
   const made = terms === undefined ? null : (await makeCallers(stores, terms)).map(callerOf);
   const callers = (made ?? plain.target.callers).map((caller) => ({ ...caller, ...headers }));
-  return { ...plain, target: { ...plain.target, name, callers }, numbered };
+  const url = path === undefined ? plain.target.url : new URL(path, plain.target.url).href;
+  return { ...plain, ...load, target: { ...plain.target, name, callers, url } };
 }
 
 function callerOf({ secret }: Caller): Readonly<Record<string, string>> {

@@ -36,6 +36,8 @@ export interface Contestant {
   readonly form?: RequestForm | undefined;
   /** A header with another value in each call. */
   readonly numbered?: string | undefined;
+  /** The calls at once, if they are not as many as those of the load. */
+  readonly concurrency?: number | undefined;
   /** Other processes whose CPU is counted with the target's, with all that they start. */
   readonly others: Readonly<Record<string, number>>;
   /**
@@ -119,6 +121,7 @@ export function* turnsOf<Contestant>(
 
 async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   const { target, model = load.model, form, numbered, others } = contestant;
+  const { concurrency = load.concurrency } = contestant;
   const cpu = stopwatch(target.pid, cpuSeconds);
   const otherCpus = Object.entries(others).map(
     ([name, pid]) => [name, stopwatch(pid, treeCpuSeconds)] as const,
@@ -127,6 +130,7 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   const startMs = performance.now();
   const result = await runLoad({
     ...load,
+    concurrency,
     model,
     form,
     numbered,

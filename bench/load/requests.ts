@@ -32,7 +32,7 @@ export interface RequestVariant {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The form of a body: that of chat completions, or of another door. */
+/** The form of a body: that of chat completions, of another door, or of a quote of a chat. */
 export type RequestForm = keyof typeof FORMS;
 
 export interface RequestKind {
@@ -113,6 +113,10 @@ const FORMS = {
     if (first?.role !== "system") return { ...limited, input: messages };
     return { ...limited, instructions: first.content, input: others };
   },
+  quote: (chat: Chat, optional: object) => ({
+    path: "/v1/chat/completions",
+    body: { ...chat, ...optional },
+  }),
 } satisfies Record<string, (chat: Chat, optional: object) => object>;
 
 function bodyOf({ model, stream, form = "chat" }: RequestKind, next: () => number): string {

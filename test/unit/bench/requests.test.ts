@@ -17,6 +17,12 @@ test("a request is the same in each run and for each program that is compared", 
   expect(all.map((_, number) => requestOf(KIND, number))).toEqual(all);
 });
 
+test("a quote has the call of the same number as its body", () => {
+  const { body } = requestOf({ ...KIND, form: "quote" }, 7);
+  const call = { path: "/v1/chat/completions", body: JSON.parse(requestOf(KIND, 7).body) };
+  expect(JSON.parse(body)).toEqual(call);
+});
+
 test("the last message of a chat is the user's", () => {
   for (const { body } of all) expect(JSON.parse(body).messages.at(-1).role).toBe("user");
 });
