@@ -89,29 +89,27 @@ export interface CallBooking {
   readonly after: bigint;
 }
 
-/** A call of this account by its id; null if it has none. */
+/**
+ * A call of this account by its id; null if it has none. One statement reads the log and the
+ * ledger, because a correction that is booked in between would give a mixture of both states.
+ */
 export async function findCall(
   { sql }: Database,
   account: number,
   request: string,
 ): Promise<{ readonly call: LoggedCall; readonly booking: CallBooking | null } | null> {
   const [row] = await sql`
-    SELECT l.* FROM request_log l WHERE l.account = ${account} AND l.request = ${request}`;
+    SELECT l.*, b.* FROM request_log l CROSS JOIN LATERAL (
+      SELECT (-sum(paid_delta))::text AS booked_paid, (-sum(free_delta))::text AS booked_free,
+        (array_agg(paid_after + free_after ORDER BY seq DESC))[1]::text AS booked_after
+      FROM ledger_entries
+      WHERE request = ${request} AND account = ${account}
+        AND kind IN ('charge', 'late_charge')) b
+    WHERE l.account = ${account} AND l.request = ${request}`;
   if (row === undefined) return null;
-  const charges = await sql`
-    SELECT paid_delta, free_delta, paid_after, free_after FROM ledger_entries
-    WHERE request = ${request} AND account = ${account} AND kind IN ('charge', 'late_charge')
-    ORDER BY seq`;
-  const last = charges.at(-1);
-  const sum = (name: string) => charges.reduce((all, entry) => all - BigInt(entry[name]), 0n);
+  const { booked_paid: paid, booked_free: free, booked_after: after } = row;
   const booking =
-    last === undefined
-      ? null
-      : {
-          paid: sum("paid_delta"),
-          free: sum("free_delta"),
-          after: BigInt(last.paid_after) + BigInt(last.free_after),
-        };
+    after === null ? null : { paid: BigInt(paid), free: BigInt(free), after: BigInt(after) };
   return { call: callOf(row), booking };
 }
 

@@ -63,6 +63,9 @@ export async function pauseGateway({ times: seconds, random, say }: ChaosOptions
     const second = await receiptOf(victim, first);
     const cost = toDecimal((proof.charges.get(request)?.amount ?? 0n) as NanoUsd);
     checkCorrection(second, cost);
+    const [kept] = await product.operator.database.sql`
+      SELECT jws FROM receipts WHERE request = ${request} AND number = 1`;
+    must(kept?.jws === first.jws, () => `The first receipt of ${request} was changed`);
     const again = await receiptOf(steady, first);
     must(again.jws === second.jws, () => `${request} has two second receipts`);
   }
@@ -96,21 +99,21 @@ interface Askers {
 async function receiptsOfSwept(
   product: Product,
   { accounts, api }: Askers,
-): Promise<ReadonlyMap<string, CallOfAccount>> {
+): Promise<ReadonlyMap<string, CallOfAccount & Pick<IssuedReceipt, "jws">>> {
   await product.booked();
   const rows = await product.operator.database.sql`
     SELECT l.request::text, a.id AS account FROM request_log l
     JOIN accounts a ON a.number = l.account WHERE l.error_code = ${HOLD_EXPIRED}`;
-  const issued = new Map<string, CallOfAccount>();
+  const issued = new Map<string, CallOfAccount & Pick<IssuedReceipt, "jws">>();
   for (const { request, account: owner } of rows) {
     const account = accounts.find(({ id }) => id === owner);
     if (account === undefined) continue;
     const call = { account, id: fromUuid("request", request) };
-    const { number, claims } = await receiptOf(api, call);
+    const { number, jws, claims } = await receiptOf(api, call);
     const { receipt } = claims;
     must(number === 1, () => `${call.id} began with receipt ${number}`);
     must(receipt.error_code === HOLD_EXPIRED, () => `${call.id}: ${receipt.error_code}`);
-    issued.set(request, call);
+    issued.set(request, { ...call, jws });
   }
   return issued;
 }

@@ -4,7 +4,6 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { LEASE_MS } from "../../../src/core/access/limits.ts";
 import { fromUuid } from "../../../src/core/ids.ts";
 import { nano, ofCents, usd } from "../../../src/core/money/money.ts";
 import { monthText } from "../../../src/core/money/months.ts";
@@ -12,13 +11,13 @@ import { verifyReceipt } from "../../../src/core/receipts/receipt-jws.ts";
 import { csvRows } from "../../../src/core/text/csv-rows.ts";
 import type { IssuedReceiptReply } from "../../../src/readings/signed/issued-receipt.ts";
 import type { StatementReply } from "../../../src/readings/signed/signed-statement.ts";
-import { sweepExpired } from "../../../workers/sweep.ts";
 import { chatBody, RECEIPT_KEY } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { MODEL, PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { shared } from "../../support/shared.ts";
 import { signedUsd } from "../../support/signed-usd.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
+import { sweepHold } from "../../support/stores/late-calls.ts";
 import { DONE, hold } from "../../support/stores/world.ts";
 
 const world = await shared(ConsoleWorld.start());
@@ -83,21 +82,15 @@ async function callLate(
   account: TestAccount,
   { isFree, cents, seen, cost, isAsked }: Extract<Command, { kind: "late" }>,
 ): Promise<string> {
-  const { actors, flush } = stores;
   const bound = ofCents(cents);
   const share = (count: number) => nano((bound * BigInt(count)) / 4n);
   const model = isFree ? MODEL : PAID_ONLY_MODEL;
   const terms = { model: model.id, priceVersion: model.prices.version, freeEligible: isFree };
   const open = await hold(account, bound, terms);
-  open.checkpoint(share(seen));
-  await actors.renewLeases();
-  const later = Date.now() + 2 * LEASE_MS;
-  const swept = await sweepExpired({ scripts: actors.scripts, scriptTime: () => later });
-  expect(swept.expired).toBe(1);
-  await flush();
+  await sweepHold(stores, open, share(seen));
   if (isAsked) expect((await receiptOf(account, open.id)).number).toBe(1);
   await open.settle(share(cost), DONE);
-  await flush();
+  await stores.flush();
   if (isAsked) expect(await receiptOf(account, open.id)).toMatchObject({ number: 2, corrects: 1 });
   return open.id;
 }
