@@ -2,7 +2,7 @@
 // documentation is. One page without a script; it loads nothing but the mark (D-765).
 
 import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
-import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";
+import { LOGO_PATH, logoAddress, logoSvg } from "../core/brand/mark.ts";
 import { brandLink, siteFooter } from "../core/brand/page-parts.ts";
 import { LANGUAGE_FIELD, LANGUAGES, type Language } from "../core/languages.ts";
 import { localDecimal } from "../core/money/local-usd.ts";
@@ -36,20 +36,49 @@ export interface FrontPage {
   readonly style: string;
 }
 
-/** More would take the page above its 60 KB; the list at /v1/models has all models. */
+/** The most bytes of the page and its mark (D-867). */
+const PAGE_BYTES_MAX = 60_000;
+/** The most bytes of the rows of models; the list at /v1/models has all models. */
 const ROWS_BYTES_MAX = 24_000;
 /** An amount with more than four decimals: up to the fourth, the others, and what follows. */
 const FINE = /^(.*[.,]\d{4})(\d+)(\D*)$/;
 const SHEET = new URL("./front-page.css", import.meta.url);
 
-/** Writes the page for a catalogue. */
+/** Writes the page for a catalogue; it has the models that the rest of the page leaves room for. */
 export function frontPage(sold: SoldThings, terms: FrontPageTerms): FrontPage {
-  const { brand } = terms;
-  const style = styleSheet(SHEET, brand);
-  const texts = SITE_TEXTS[terms.language];
-  const services = soldServices(sold, texts);
+  const style = styleSheet(SHEET, terms.brand);
+  const services = soldServices(sold, SITE_TEXTS[terms.language]);
   const models = soldModels(sold);
-  const page = html`<!doctype html>
+  const rows = models.map((model) => modelRow(model, terms.language));
+  const written = (shown: readonly Html[]) =>
+    pageOf(sold, terms, { style, services, models, rows: shown }).text;
+  const others = Buffer.byteLength(written([])) + Buffer.byteLength(logoSvg(terms.brand));
+  const room = Math.min(ROWS_BYTES_MAX, PAGE_BYTES_MAX - others);
+  return { text: written(thatFit(rows, room)), style };
+}
+
+/** The first pieces that have at most so many bytes, each in a line of its own. */
+function thatFit(pieces: readonly Html[], bytesMax: number): readonly Html[] {
+  let bytes = 0;
+  return pieces.filter(({ text }) => {
+    bytes += Buffer.byteLength(text) + 1;
+    return bytes <= bytesMax;
+  });
+}
+
+interface Parts {
+  readonly style: string;
+  readonly services: readonly SoldService[];
+  readonly models: readonly SoldModel[];
+  /** The rows of those models that the page has. */
+  readonly rows: readonly Html[];
+}
+
+function pageOf(sold: SoldThings, terms: FrontPageTerms, parts: Parts): Html {
+  const { style, services, models, rows } = parts;
+  const { brand } = terms;
+  const texts = SITE_TEXTS[terms.language];
+  return html`<!doctype html>
 <html lang="${terms.language}">
 <head>
 <meta charset="utf-8">
@@ -68,14 +97,13 @@ ${header(terms)}
 <main id="content">
 ${hero(sold, terms)}
 ${servicesSection(services, terms)}
-${modelsSection(models, terms)}
+${modelsSection(rows, models.length - rows.length, terms)}
 ${firstCall(models, terms)}
 </main>
 ${siteFooter(brand, texts.docs, languageLinks(terms))}
 </body>
 </html>
 `;
-  return { text: page.text, style };
 }
 
 /** The brand's own sentence, or ours in the language of the page. */
@@ -209,16 +237,10 @@ ${prices.map(
 <ul class="cards">${cards}</ul></section>`;
 }
 
-function modelsSection(models: readonly SoldModel[], { language }: FrontPageTerms): Html {
+/** @param rest the number of models that have no row */
+function modelsSection(rows: readonly Html[], rest: number, { language }: FrontPageTerms): Html {
   const texts = SITE_TEXTS[language];
   const { columns } = texts;
-  const rows = models.map((model) => modelRow(model, language));
-  let bytes = 0;
-  const shown = rows.filter(({ text }) => {
-    bytes += Buffer.byteLength(text);
-    return bytes <= ROWS_BYTES_MAX;
-  });
-  const rest = models.length - shown.length;
   const more = html`<p class="note">${texts.more(rest)}${texts.gap}<a
 href="/v1/models">${texts.allModels}</a>${texts.stop}</p>`;
   return html`<section class="wide" aria-labelledby="prices"><h2 id="prices">${texts.models}</h2>
@@ -229,7 +251,7 @@ href="/v1/models">/v1/models</a>${texts.stop}</p>
 <th scope="col" class="amount">${columns.input}</th>
 <th scope="col" class="amount">${columns.cached}</th>
 <th scope="col" class="amount">${columns.output}</th></tr></thead>
-<tbody>${shown}</tbody></table></div>
+<tbody>${rows}</tbody></table></div>
 ${rest > 0 ? more : null}</section>`;
 }
 

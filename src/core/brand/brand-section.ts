@@ -1,7 +1,7 @@
 // Defines and reads the brand in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, webAddress } from "../configuration/fields.ts";
+import { closed } from "../configuration/fields.ts";
 import { type Refuse, urlOf } from "../configuration/section.ts";
 import { LANGUAGE_TAGS, type OfferedLanguages } from "../languages.ts";
 import { parseAddress } from "../text/mail-address.ts";
@@ -12,6 +12,8 @@ import { LOGO_BYTES_MAX, readLogo } from "./logo.ts";
 const NAME_MAX = 40;
 const ABOUT_MAX = 160;
 const LINKS_MAX = 8;
+/** The most characters of a link's address, as it is given and as pages have it (D-867). */
+const LINK_MAX = 200;
 
 /** A line without control characters, and without spaces around it. */
 const shortLine = (most: number, description: string) =>
@@ -25,6 +27,14 @@ const colour = (description: string) =>
     pattern: "^#[0-9A-Fa-f]{6}$",
     description,
     errorMessage: "must be a colour such as #0b6b50",
+  });
+const TOO_LONG = `must be an http or https URL of at most ${LINK_MAX} characters`;
+const linkAddress = (description: string) =>
+  Type.String({
+    pattern: "^https?://[^\\s]+$",
+    maxLength: LINK_MAX,
+    description,
+    errorMessage: TOO_LONG,
   });
 const flag = (description: string) =>
   Type.Boolean({ description, errorMessage: "must be true or false" });
@@ -67,13 +77,13 @@ const BrandFile = Type.Object(
         errorMessage: `must be a list of different languages out of ${LANGUAGE_TAGS.join(", ")}`,
       }),
     ),
-    terms_url: Type.Optional(webAddress("The terms of use")),
-    privacy_url: Type.Optional(webAddress("The privacy notice")),
-    imprint_url: Type.Optional(webAddress("The imprint")),
+    terms_url: Type.Optional(linkAddress("The terms of use")),
+    privacy_url: Type.Optional(linkAddress("The privacy notice")),
+    imprint_url: Type.Optional(linkAddress("The imprint")),
     links: Type.Optional(
       Type.Array(
         Type.Object(
-          { label: shortLine(NAME_MAX, "Its text"), url: webAddress("Its address") },
+          { label: shortLine(NAME_MAX, "Its text"), url: linkAddress("Its address") },
           { ...closed, description: "A link in the foot of the pages" },
         ),
         {
@@ -158,6 +168,8 @@ function languagesOf({ languages = [] }: BrandFields): OfferedLanguages {
 function linksOf(file: BrandFields, refuse: Refuse): BrandLink[] {
   const linkTo = (label: string, text: string, pointer: string): BrandLink => {
     const { href } = urlOf(text, (problem) => refuse(pointer, problem));
+    // A letter that an address writes in percent takes up to nine characters there.
+    if (href.length > LINK_MAX) refuse(pointer, `${TOO_LONG}, but is written '${href}'`);
     return { label, url: href };
   };
   const legal = Object.entries(LEGAL).flatMap(([field, label]) => {

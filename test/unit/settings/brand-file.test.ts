@@ -109,3 +109,15 @@ test("a change of the brand is in the list of changes", () => {
   expect(changes(before, textOf({ name: "Acme AI" }))).toEqual(["brand: changed"]);
   expect(changes(before, textOf({ name: "Acme" }))).toEqual([]);
 });
+
+test("an address of a link is bounded, as it is given and as pages write it", () => {
+  const most = `https://acme.example/${"a".repeat(200 - "https://acme.example/".length)}`;
+  const { brand } = parseCatalogue(textOf({ name: "Acme", terms_url: most }), {});
+  expect(brand.links).toEqual([{ label: "Terms", url: most }]);
+  const bound = "must be an http or https URL of at most 200 characters";
+  expect(refusal({ name: "Acme", imprint_url: `${most}a` })).toContain(
+    `brand.imprint_url ${bound}`,
+  );
+  const links = [{ label: "Status", url: `https://acme.example/${"ä".repeat(60)}` }];
+  expect(refusal({ name: "Acme", links })).toContain(`brand.links[0].url ${bound}, but is written`);
+});
