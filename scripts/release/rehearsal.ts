@@ -4,7 +4,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { must } from "../deploy/tools.ts";
+import { must, run } from "../deploy/tools.ts";
 import { temporaryFolder } from "../local/processes.mjs";
 import { readSigningKey, type SigningKey } from "./sign.ts";
 import { NotReleasable } from "./source.ts";
@@ -20,9 +20,14 @@ export interface Rehearsal extends Disposable {
 /**
  * Clones the project, dates the section of its version in the changelog by the last commit, and
  * tags that version. The same commit gives the same tag, so that two rehearsals can be compared.
- * @throws {NotReleasable} if the version has a tag already
+ * @throws {NotReleasable} if the version has a tag already, or without a repository of git
  */
 export async function openRehearsal(project: string): Promise<Rehearsal> {
+  // A folder without a repository of its own may be inside of another one.
+  const top = await run(["git", "rev-parse", "--show-prefix"], { cwd: project });
+  if (top.exitCode !== 0 || top.stdout.trim() !== "") {
+    throw new NotReleasable(`${project} is no clone: get the project by git, in any depth`);
+  }
   const place = temporaryFolder("farebox-rehearsal-");
   const clone = join(place.path, "farebox");
   await must(["git", "clone", "--quiet", project, clone]);

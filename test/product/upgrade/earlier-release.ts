@@ -25,19 +25,31 @@ export interface EarlierRelease extends Disposable {
 }
 
 /**
+ * The tags of releases before the present commit, the oldest first; none in a copy without tags or
+ * without the history of git.
+ */
+export function earlierTags(project = PROJECT): readonly string[] {
+  const list = ["tag", "--list", "v*.*.*", "--merged", "HEAD^", "--sort=version:refname"];
+  const tags = git(project, list) ?? "";
+  return tags.split("\n").filter((tag) => /^v\d+\.\d+\.\d+$/.test(tag));
+}
+
+/**
  * The first release, and the last one before the present commit where that is another; none
  * without the history of git (D-932).
  */
-export function earlierReleases(): readonly EarlierRef[] {
-  const tags = git("tag", "--list", "v*.*.*", "--merged", "HEAD^", "--sort=version:refname");
-  const releases = (tags ?? "").split("\n").filter((tag) => /^v\d+\.\d+\.\d+$/.test(tag));
+export function earlierReleases(
+  project = PROJECT,
+  firstCommit = FIRST_COMMIT,
+): readonly EarlierRef[] {
+  const releases = earlierTags(project);
   const last = releases.filter((tag) => tag !== FIRST).at(-1);
-  const hasCommit = git("cat-file", "-e", `${FIRST_COMMIT}^{commit}`) !== null;
+  const hasCommit = git(project, ["cat-file", "-e", `${firstCommit}^{commit}`]) !== null;
   return [
     ...(releases.includes(FIRST)
       ? [{ name: FIRST, ref: FIRST }]
       : hasCommit
-        ? [{ name: `the first state of ${FIRST}`, ref: FIRST_COMMIT }]
+        ? [{ name: `the first state of ${FIRST}`, ref: firstCommit }]
         : []),
     ...(last === undefined ? [] : [{ name: last, ref: last }]),
   ];
@@ -61,8 +73,8 @@ export function openEarlierRelease(ref: string): EarlierRelease {
 }
 
 /** The answer of git, without its line end; null if git refuses or is missing. */
-function git(...args: readonly string[]): string | null {
+function git(project: string, args: readonly string[]): string | null {
   if (Bun.which("git") === null) return null;
-  const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: PROJECT, stderr: "ignore" });
+  const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: project, stderr: "ignore" });
   return success ? stdout.toString().trim() : null;
 }

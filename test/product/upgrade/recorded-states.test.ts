@@ -8,6 +8,7 @@ import { nano } from "../../../src/core/money/money.ts";
 import { askChat } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openOperator } from "../../support/product/product.ts";
+import { earlierTags } from "./earlier-release.ts";
 import { type Recorded, readRecorded, recordedReleases } from "./recorded.ts";
 import { balanceOf, farebox, type Ground, openGround, present, startRelease } from "./releases.ts";
 import { fillStores } from "./store-state.ts";
@@ -20,7 +21,10 @@ afterEach(() => resources.disposeAsync());
 
 const releases = recordedReleases();
 
-test("the first release has a state", () => expect(releases[0]).toBe("v0.1.0"));
+test("the first release and each one with a tag has a state", () => {
+  expect(releases[0]).toBe("v0.1.0");
+  expect(earlierTags().filter((tag) => !releases.includes(tag))).toEqual([]);
+});
 
 test.each(releases)("the stores of %s are upgraded, and no amount is lost", async (name) => {
   const recorded = readRecorded(name);

@@ -10,6 +10,7 @@ import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import { askChat, postChat, readStream } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openOperator } from "../../support/product/product.ts";
+import { isCi } from "../../support/product/toolchains.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { earlierReleases, openEarlierRelease } from "./earlier-release.ts";
 import { openNextBuild } from "./next-build.ts";
@@ -51,9 +52,11 @@ for (const { name, ref } of earlier) {
     await deploy({ name: "earlier", folder, data: ownData(ground) }, present());
   });
 }
-if (earlier.length === 0) {
-  test.skip(`a deploy from the first release ${GUARANTEE} (this copy has no history)`, () => {});
-}
+// In CI a copy without the history is a fault of its checkout.
+test.skipIf(earlier.length === 0 && !isCi())(
+  "the code of the first release is in the history of git",
+  () => expect(earlier.length).toBeGreaterThan(0),
+);
 
 async function deploy(earlier: Release, later: Release): Promise<void> {
   await farebox(earlier, ground, ["migrate"]);

@@ -2,7 +2,7 @@
 // stays as it was.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
@@ -61,6 +61,38 @@ test("two rehearsals of a commit are one release, and the project gets no tag", 
     "",
   ]);
 });
+
+test("a clone of the last commit alone, without history and tags, is rehearsed too", async () => {
+  const clone = join(folder.path, "shallow");
+  git("clone", "--quiet", "--no-tags", "--depth", "1", `file://${project}`, clone);
+  using whole = await openRehearsal(project);
+  using shallow = await openRehearsal(clone);
+  const shown = (at: string) => Bun.spawnSync(["git", "rev-parse", "v2.0.0^{tree}"], { cwd: at });
+  expect(shown(shallow.project).stdout.toString()).toBe(shown(whole.project).stdout.toString());
+  expect(shallow.tag).toBe("v2.0.0");
+});
+
+test("a folder that is no clone is refused in words", async () => {
+  const unpacked = join(folder.path, "unpacked");
+  mkdirSync(unpacked);
+  await expect(openRehearsal(unpacked)).rejects.toThrow(`${unpacked} is no clone`);
+  const inside = join(project, "scripts");
+  await expect(openRehearsal(inside)).rejects.toThrow(`${inside} is no clone`);
+});
+
+test.skipIf(!existsSync(join(PROJECT, ".git")))(
+  "the last commit of this project can be released, and its release is whole",
+  async () => {
+    using rehearsal = await openRehearsal(PROJECT);
+    const out = join(folder.path, "own");
+    const { version } = await writeRelease({ ...rehearsal, out, image: null });
+    const { success, stdout } = Bun.spawnSync(["sh", VERIFY, rehearsal.key.fingerprint, out]);
+    expect([success, stdout.toString()]).toEqual([
+      true,
+      expect.stringContaining(`farebox-${version}.tar.gz: OK`),
+    ]);
+  },
+);
 
 test("a version that is released is not rehearsed again", async () => {
   git("tag", "v2.0.0");
