@@ -102,16 +102,11 @@ call is a call of the API: held, limited, charged and logged as such. Its cost i
 \`structuredContent.svc\` and \`_meta.svc\`. A refusal is a tool error with the API's code.
 Any other message counts as one request.`,
   body: jsonBody(Message, { bytesMax: BODY_BYTES_MAX, label: "The message" }),
-  parameters: [
-    {
-      name: "Accept",
-      in: "header",
-      required: true,
-      description: "Must have `application/json` and `text/event-stream`, as the protocol says",
-      schema: text({ examples: ["application/json, text/event-stream"] }),
-    },
-    ...passedOn("a tool's call", [...TERMS_PARAMETERS, IDEMPOTENCY_PARAMETER, RECEIPT_PARAMETER]),
-  ],
+  parameters: passedOn("a tool's call", [
+    ...TERMS_PARAMETERS,
+    IDEMPOTENCY_PARAMETER,
+    RECEIPT_PARAMETER,
+  ]),
   reply: anyObject({ description: "The JSON-RPC reply" }),
   accepted: { status: ACCEPTED, description: "A notification, which has no reply" },
   errors: ["origin_not_allowed"],
@@ -120,7 +115,6 @@ Any other message counts as one request.`,
       summary: "The tools",
       body: LIST,
       headers: {
-        Accept: "application/json, text/event-stream",
         "MCP-Protocol-Version": VERSION,
         "Mcp-Method": "tools/list",
       },

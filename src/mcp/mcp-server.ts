@@ -51,6 +51,7 @@ const LIST_TTL_MS = 60_000;
 const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "payment_required"]);
 const TOP_UP = "top_up";
 const EXCHANGE = "exchange";
+const JSON_TYPE = "application/json";
 
 /**
  * The schemas of requests whose shape is checked here, because for a wrong shape the library
@@ -86,7 +87,9 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
   if (refusal !== null) return refusal;
   const headers = new Headers(request.headers);
   // The body was parsed before, under whatever type it came, as at every endpoint of the API.
-  headers.set("content-type", "application/json");
+  headers.set("content-type", JSON_TYPE);
+  // Every answer is JSON, whatever the client takes besides (D-773).
+  headers.set("accept", `${JSON_TYPE}, text/event-stream`);
   const { method, signal, url } = request;
   const read = new Request(url, { method, headers, signal });
   if (await isLegacyRequest(read, message)) return await answerLegacy(exchange, read);

@@ -120,7 +120,7 @@ describe.each(MCP_VERSIONS)("by MCP %s one request is counted for", (version) =>
     ["a call without a name", call({})],
     ["a call whose arguments are a list", call({ name: "search", arguments: [] })],
     ["a call that is a notification", call({ name: "search", arguments: { query: "a" } }, null)],
-    ["a call that its client cannot read", without("accept")],
+    ["a call that does not say what its client takes", without("accept")],
     ["a call in an unknown version", withHeader("mcp-protocol-version", "1999-01-01")],
     [
       "a call with a field beside the message's",

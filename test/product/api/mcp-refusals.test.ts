@@ -53,6 +53,15 @@ describe.each(MCP_VERSIONS)("MCP %s", (version) => {
     }
   });
 
+  test.each(["application/json", "*/*", "text/event-stream", "text/html;q=0.1"])(
+    "serves a client that takes %s",
+    async (accept) => {
+      const { body, headers } = toolCall(version, "account", {});
+      const { status, code, reply } = await send({ body, headers: { ...headers, accept } });
+      expect([status, code, reply?.result?.isError]).toEqual([200, null, undefined]);
+    },
+  );
+
   test.each(["1999-01-01", "2099-12-31", "new"])(
     "refuses the version %s of the header, and names it",
     async (name) => {
