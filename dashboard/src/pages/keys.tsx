@@ -219,7 +219,7 @@ function Scopes({ keyRow, isApplication }: ScopesProps) {
     <>
       {isApplication
         ? t.work.keys.modelsApi
-        : scopes.map((scope) => nameOf(t.scopes, scope)).join(", ")}
+        : t.list(scopes.map((scope) => nameOf(t.scopes, scope)))}
       {models !== null && (
         <div className="tiny dim" title={models.join("\n")}>
           {models.length === 1 ? models[0] : t.work.keys.modelCount(models.length)}

@@ -79,7 +79,7 @@ function tierColumns(kind: LimitsReply["tier"]["kind"]): readonly Column<Tier>[]
     requests: { count: "requests_per_minute" },
     streams: { count: "streams" },
     cap: "monthly_cap_usd",
-    services: ({ services }) => services.map((one) => nameOf(t.scopes, one)).join(", "),
+    services: ({ services }) => t.list(services.map((one) => nameOf(t.scopes, one))),
     unlock({ name, unlock }) {
       const tier = tiers.find((one) => one.name === name);
       return tier === undefined ? unlock : t.work.limits.unlock(tier);

@@ -69,9 +69,9 @@ const COLUMNS: readonly Column<PriceRow>[] = columnsOf(t.work.models.columns, {
       <>
         {isFirst && <ModelName model={model} />}
         <div className="tiny dim">
-          {row.when
-            .map(({ name, value }) => t.work.models.conditions[name](numbersIn(value)))
-            .join(", ")}
+          {t.list(
+            row.when.map(({ name, value }) => t.work.models.conditions[name](numbersIn(value))),
+          )}
         </div>
         {row.further_prices.map((price) => (
           <div key={price.part ?? price.fee} className="tiny dim">

@@ -32,9 +32,10 @@ function amountOf(balance: BalanceFigures, part: Part): string {
 /** The bar alone. */
 export function BalanceBar({ balance, thin }: { balance: BalanceFigures; thin?: boolean }) {
   const total = nanoOf(sumUsd(PARTS.map((part) => amountOf(balance, part))));
-  const label = PARTS.filter((part) => nanoOf(amountOf(balance, part)) > 0n)
-    .map((part) => `${t.balance.parts[part]} ${moneyText(amountOf(balance, part))}`)
-    .join(", ");
+  const filled = PARTS.filter((part) => nanoOf(amountOf(balance, part)) > 0n);
+  const label = t.list(
+    filled.map((part) => `${t.balance.parts[part]} ${moneyText(amountOf(balance, part))}`),
+  );
   return (
     <div
       className="bar"

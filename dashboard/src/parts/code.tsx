@@ -42,7 +42,7 @@ export function Copy({ text, label, name = t.actions.copy }: CopyProps) {
           size="compact-xs"
           variant="default"
           onClick={copy}
-          aria-label={copied ? t.actions.copied : `${name}: ${label}`}
+          aria-label={copied ? t.actions.copied : t.pair(name, label)}
         >
           {copied ? t.actions.copied : name}
         </Button>

@@ -1,6 +1,7 @@
 // The small button of a row or a list item.
 
 import { Button } from "@mantine/core";
+import { t } from "../texts.ts";
 
 interface RowButtonProps {
   /** The function of the button, as a verb. */
@@ -15,7 +16,7 @@ export function RowButton({ children, of, onClick }: RowButtonProps) {
     <Button
       size="compact-xs"
       variant="default"
-      aria-label={of === undefined ? children : `${children}: ${of}`}
+      aria-label={of === undefined ? children : t.pair(children, of)}
       onClick={onClick}
     >
       {children}

@@ -2,10 +2,15 @@
 // is tested here: that a text is not empty, and not left in English.
 
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { texts as german } from "../../../dashboard/src/texts/de/german.ts";
 import { texts as english } from "../../../dashboard/src/texts/en/english.ts";
 import { texts as chinese } from "../../../dashboard/src/texts/zh-hans/chinese.ts";
+import { PROJECT } from "../../../scripts/local/home.mjs";
 import { textsIn } from "../../support/texts-in.ts";
+
+const SOURCE = join(PROJECT, "dashboard/src");
 
 /** Texts that are the same in all languages: names, examples, and words that were taken over. */
 const SHARED = new RegExp(
@@ -13,6 +18,18 @@ const SHARED = new RegExp(
     "Tokens?|Streams|Bonus|Name|Text|Code|Passkeys|Route|Person|p95|curl|JavaScript|Python|" +
     "MODEL|\\.env|production|https:.*)?$",
 );
+
+/** Words of a language with a separator between them, which each language writes in its own way. */
+const JOINED = /aria-label[^\n]*`[^`\n]*\}[:,;] \$\{|\)\s*\.join\("[,;] "\)/;
+
+test("the separators between words are texts, and stand in no page of customers", () => {
+  const pages = [...new Bun.Glob("**/*.tsx").scanSync(SOURCE)];
+  expect(pages.length).toBeGreaterThan(50);
+  // The console of operators has words of its own.
+  const own = pages.filter((file) => !file.startsWith("operator/"));
+  const joined = own.filter((file) => JOINED.test(readFileSync(join(SOURCE, file), "utf8")));
+  expect(joined).toEqual([]);
+});
 
 const inEnglish = new Map(textsIn(english));
 

@@ -42,7 +42,7 @@ export function Cards({ account, billing, canPay }: CardsProps) {
               <Button
                 size="compact-xs"
                 variant="default"
-                aria-label={`${t.billing.removeCard}: ${cardName(card)}`}
+                aria-label={t.pair(t.billing.removeCard, cardName(card))}
                 onClick={() => setRemoving(card)}
               >
                 {t.billing.removeCard}

@@ -26,7 +26,7 @@ export function Documents({ account, payment }: DocumentsProps) {
       <Button
         size="compact-xs"
         variant="subtle"
-        aria-label={`${words.open}: ${payment}`}
+        aria-label={t.pair(words.open, payment)}
         onClick={() => setOpen(true)}
       >
         {words.open}

@@ -230,7 +230,7 @@ function Invitations({ team, account, canChange }: TeamProps & { readonly canCha
             <Button
               size="compact-xs"
               variant="default"
-              aria-label={`${t.people.withdraw}: ${email}`}
+              aria-label={t.pair(t.people.withdraw, email)}
               onClick={() => setWithdrawing(id)}
             >
               {t.people.withdraw}

@@ -70,7 +70,7 @@ export function RequestFilters({ account, fields, change }: FiltersProps) {
           w={130}
           clearable
           allowDeselect
-          clearButtonProps={{ "aria-label": `${t.actions.clear}: ${t.usage.filters[name]}` }}
+          clearButtonProps={{ "aria-label": t.pair(t.actions.clear, t.usage.filters[name]) }}
           aria-label={t.usage.filters[name]}
           placeholder={t.usage.filters[name]}
           data={lists[name] ?? []}

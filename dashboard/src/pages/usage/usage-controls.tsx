@@ -179,7 +179,7 @@ export function UsageFilters({ fields, change, choices }: FilterProps) {
           w={name === "model" ? 180 : 140}
           clearable
           allowDeselect
-          clearButtonProps={{ "aria-label": `${t.actions.clear}: ${t.usage.filters[name]}` }}
+          clearButtonProps={{ "aria-label": t.pair(t.actions.clear, t.usage.filters[name]) }}
           aria-label={t.usage.filters[name]}
           placeholder={t.pair(t.usage.filters[name], t.usage.any)}
           data={withChosen(lists[name], fields[name])}

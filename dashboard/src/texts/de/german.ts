@@ -48,6 +48,7 @@ export const texts: Texts = {
   },
   sentences: (sentences) => sentences.join(" "),
   pair: (name, value) => `${name}: ${value}`,
+  list: (names) => names.join(", "),
   signed: {
     receipt: "Signierter Beleg",
     about: "Nachweis der Kosten dieses Aufrufs. Der Text bleibt immer derselbe.",

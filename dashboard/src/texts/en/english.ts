@@ -60,6 +60,8 @@ export const texts = {
   sentences: (sentences: readonly string[]) => sentences.join(" "),
   /** A name and its value. */
   pair: (name: string, value: string) => `${name}: ${value}`,
+  /** Names that stand for themselves, one after the other. */
+  list: (names: readonly string[]) => names.join(", "),
   signed: {
     receipt: "Signed receipt",
     about: "Proof of what this call cost. It has the same text each time.",

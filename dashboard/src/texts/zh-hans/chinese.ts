@@ -48,6 +48,7 @@ export const texts: Texts = {
   },
   sentences: (sentences) => sentences.join(""),
   pair: (name, value) => `${name}：${value}`,
+  list: (names) => names.join("、"),
   signed: {
     receipt: "签名收据",
     about: "此次调用费用的凭证，内容始终不变。",
