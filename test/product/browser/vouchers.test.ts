@@ -3,6 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Request } from "playwright-core";
+import { texts as german } from "../../../dashboard/src/texts/de/german.ts";
+import { texts as english } from "../../../dashboard/src/texts/en/english.ts";
+import { texts as chinese } from "../../../dashboard/src/texts/zh-hans/chinese.ts";
 import { issueVouchers } from "../../../src/accounts/vouchers.ts";
 import type { Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
@@ -75,8 +78,7 @@ describe.skipIf(!canRun)("a voucher", () => {
     const addresses = await addressesOf(eve, async () => {
       await eve.page.goto(linkOf(code));
       await eve.page.waitForURL(/sign-in/);
-      await eve.sees("Your voucher waits here until you have signed in.");
-      await eve.inspect("voucher-waits");
+      await eve.sees(english.entry.voucherWaits);
       await eve.signUp("eve@example.com");
       const dialog = eve.page.getByRole("dialog");
       expect(await dialog.getByLabel("Code of the voucher").inputValue()).toBe(code);
@@ -87,6 +89,25 @@ describe.skipIf(!canRun)("a voucher", () => {
     expect(addresses.filter((text) => text.includes(code))).toEqual([]);
     expect(eve.complaints.splice(0)).toEqual([]);
   });
+
+  test.each([
+    ["en-GB", english],
+    ["de-DE", german],
+    ["zh-CN", chinese],
+  ] as const)(
+    "of a link waits on the entry pages, in the words of %s",
+    async (locale, { entry }) => {
+      await using reader = await stage.visitor(undefined, locale);
+      await reader.page.goto(linkOf("k3vq-7zma-2bcd-efgh-ijkl-mnop"));
+      await reader.page.waitForURL(/sign-in/);
+      for (const path of ["sign-in", "sign-up"]) {
+        if (path !== "sign-in") await reader.go(path);
+        await reader.sees(entry.voucherWaits);
+        await reader.inspect(`voucher-waits-${path}-${locale}`);
+      }
+      expect(reader.complaints.splice(0)).toEqual([]);
+    },
+  );
 
   test("of a link that is declined is not asked about again", async () => {
     const code = await voucher("declined");
