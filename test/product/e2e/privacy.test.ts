@@ -37,6 +37,11 @@ const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
 /** A word that may be kept, to show that the search finds existing words. */
 const KEPT = canary("email");
 
+/** Models that search first: for pages, and for what no service finds. */
+const SEARCHING = ["searching", "nonsense"];
+/** The questions of models that reached a service. */
+let modelSearches = 0;
+
 /** The spans that a collector received. */
 let spans = "";
 const collector = sharedServer(async (request) => {
@@ -52,6 +57,7 @@ const product = await shared(
     ownPostgres: true,
     upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
     search: {
+      tool: {},
       providers: ["brave", "searxng", "exa"].map((kind) => ({
         kind,
         base_url: `http://127.0.0.1:${upstream.port}/${kind}`,
@@ -59,7 +65,7 @@ const product = await shared(
       })),
     },
     models: [
-      ...inEachForm(["echo", "400", "500", "junk", "cut"].map((id) => ({ id }))),
+      ...inEachForm(["echo", "400", "500", "junk", "cut", ...SEARCHING].map((id) => ({ id }))),
       { id: "vectors", serves: "embedding", mood: "echo" },
       { id: "ranks", serves: "rerank", mood: "echo" },
       { id: "moderator", serves: "moderation", mood: "echo", input: "0", output: "0" },
@@ -114,9 +120,13 @@ async function answerUpstream(request: Request): Promise<Response> {
   if (pathname === "/v1/moderations") return Response.json({ ...moderationOf({ said }), said });
   const form = FORMS[pathname];
   if (form === undefined) return Response.json({ ...replyTo(JSON.parse(asked)), said });
-  const call = { id: "call_1", name: "look", input: { canary: SECRETS.toolArguments } };
+  const call = SEARCHING.includes(model)
+    ? { id: SEARCH_CALL, name: "web_search", input: { query: `${SECRETS.toolQuery} ${model}` } }
+    : { id: "call_1", name: "look", input: { canary: SECRETS.toolArguments } };
+  // The model has read what its search found.
+  const calls = asked.includes(SEARCH_CALL) ? [] : [call];
   const usage = { uncached: 9, cacheRead: 0, cacheWrite: 0, output: 9, reasoning: 0 };
-  const answer = { text: [said], calls: [call], end: "stop", usage } as const;
+  const answer = { text: [said], calls, end: "stop", usage } as const;
   if (stream !== true) return new Response(form.whole(answer).body.join(""), JSON_REPLY);
   const { body, headers } = form.stream(answer);
   const begun = body.slice(0, eventsUpTo(body, SECRETS.completion));
@@ -124,6 +134,7 @@ async function answerUpstream(request: Request): Promise<Response> {
   return new Response(sent.join(""), { headers: { ...headers } });
 }
 
+const SEARCH_CALL = "call_search";
 const JSON_REPLY = { headers: { "content-type": "application/json" } };
 const FORMS: Readonly<Record<string, WireForm>> = {
   "/v1/chat/completions": CHAT_WIRES.openai,
@@ -135,6 +146,7 @@ const FORMS: Readonly<Record<string, WireForm>> = {
 /** Search services: one is down, one quotes the request, one sends nonsense. */
 function answerSearch(path: string, asked: string): Response {
   const title = `${SECRETS.result} ${asked}`;
+  if (asked.includes(SECRETS.toolQuery)) modelSearches += 1;
   if (path.startsWith("/brave/")) return Response.json({ error: title }, { status: 500 });
   const isNonsense = path.startsWith("/exa/") || asked.includes("nonsense");
   if (isNonsense) return new Response(`<html>${title}`);
@@ -308,6 +320,7 @@ async function speak(): Promise<void> {
   await speakByTools();
   for (const way of WAYS) await speakAt(way);
   await speakOfVectors();
+  await speakWithSearch();
   await speakBesideDoors();
   await quoteCalls();
   await repeatCalls();
@@ -346,6 +359,38 @@ async function speakAt(way: Way): Promise<void> {
     prompt: [badField, 1],
   };
   expect(await send("echo", broken)).toBe(400);
+}
+
+/** Asks models that search by our own tool, and sends a search of an earlier turn back. */
+async function speakWithSearch(): Promise<void> {
+  const path = "/v1/responses";
+  const { toolQuery, toolPage, toolCity, toolKey, resultPage, badField } = SECRETS;
+  const tool = {
+    type: "web_search",
+    filters: { allowed_domains: [`${resultPage}.example`] },
+    user_location: { type: "approximate", country: "CH", city: toolCity },
+    [badField]: badField,
+  };
+  const earlier = {
+    type: "web_search_call",
+    action: { type: "search", query: toolQuery },
+    results: [{ title: toolPage, url: `https://${toolPage}.example`, snippet: toolPage }],
+  };
+  const body = { ...CONVERSATIONS.responses, input: [ASKED, earlier, ASKED], tools: [tool] };
+  const include = ["web_search_call.action.sources"];
+  for (const form of [null, "responses"] as const) {
+    for (const id of [...SEARCHING, "500", "junk"]) {
+      for (const stream of [false, true]) {
+        const asked = { ...body, model: modelFor({ form }, id), include, stream };
+        const headers = { "idempotency-key": `${toolKey}-${asked.model}-${stream}` };
+        const status = await post(asked, headers, path);
+        expect([id, status]).toEqual([id, SEARCHING.includes(id) ? 200 : 502]);
+      }
+    }
+  }
+  expect(modelSearches).toBeGreaterThanOrEqual(SEARCHING.length * 4);
+  const broken = { ...body, model: "searching", tools: [{ ...tool, filters: badField }] };
+  expect(await post(broken, {}, path)).toBe(400);
 }
 
 async function speakOfVectors(): Promise<void> {
@@ -463,7 +508,7 @@ async function sendMail(): Promise<void> {
   const path = "/v1/mail/send";
   expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
   expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
-  const returnPath = smtp.accepted[0]?.from ?? "";
+  const returnPath = smtp.accepted.find((one) => one.to.includes(to))?.from ?? "";
   const mail = failureReport("failed", to);
   expect(await mailTo(bouncePort, returnPath, { mail })).toBe(250);
   expect(await post({ ...message, to: [to, SECRETS.mailAddress] }, {}, path)).toBe(400);
