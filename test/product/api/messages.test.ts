@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { subtract, toDecimal } from "../../../src/core/money/money.ts";
+import { orderFault } from "../../support/api/event-order.ts";
 import {
   COST,
   chatStream,
@@ -17,6 +18,7 @@ import {
   USAGE,
 } from "../../support/api/messages-world.ts";
 import type { Received } from "../../support/api/read-requests.ts";
+import { typedEvent } from "../../support/fakes/wire/wire-answer.ts";
 import { usd } from "../../support/stores/world.ts";
 
 const world = await sharedMessages();
@@ -167,6 +169,25 @@ describe("a server of the same form", () => {
     }
     expect(open.size).toBe(0);
     expect(events.at(-1)?.data).toMatchObject({ svc: { cost_usd: COST } });
+  });
+
+  test.each([
+    ["an event that nobody knew", typedEvent("later")],
+    [
+      "a block of text",
+      typedEvent("content_block_delta", { index: 9, delta: { type: "text_delta", text: "A" } }),
+    ],
+  ])("sends %s before the start: the message begins once", async (_, early) => {
+    own.queue(ownStream([early, ...ownEvents()]));
+    const response = await world.post(account, agentBody({ stream: true }));
+    const events = eventsOf(await response.text());
+    expect(events.filter(({ name }) => name === "message_start").length).toBe(1);
+    expect(
+      orderFault(
+        events.map(({ data }) => data),
+        true,
+      ),
+    ).toBeNull();
   });
 
   test.each(["whole", "streamed"])("sends no usage that can be read, %s", async (how) => {

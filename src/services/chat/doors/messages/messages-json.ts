@@ -139,8 +139,11 @@ export class MessagesFrames extends StreamFrames {
   }
 
   #passOn(event: MessageEvent): string {
-    if (event.type === "message_start") this.#hasStarted = true;
-    return this.#begin() + frameOf(event);
+    if (event.type !== "message_start") return this.#begin() + frameOf(event);
+    // A block that came before has begun the message already.
+    if (this.#hasStarted) return "";
+    this.#hasStarted = true;
+    return frameOf(event);
   }
 
   #converted(one: ChatDelta): string {

@@ -48,8 +48,6 @@ export class PassedEvents {
         return [];
       case "message_stop":
         return [];
-      case "ping":
-        return this.#hasStarted ? [named] : [];
       case "content_block_start":
         if (!isIndex(index) || this.#open.has(index) || !isObject(event.content_block)) return [];
         return [{ ...named, index: this.#begin(index) }];
@@ -58,7 +56,8 @@ export class PassedEvents {
       case "content_block_stop":
         return this.#stop(named, index);
       default:
-        return [named];
+        // Clients read no event before the start of the message.
+        return this.#hasStarted ? [named] : [];
     }
   }
 
