@@ -1,6 +1,7 @@
 // The door for Responses over real HTTP, with servers of its own form and of chat's.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { orderFault } from "../../support/api/event-order.ts";
 import {
   COST,
   chatStream,
@@ -276,6 +277,23 @@ describe("a server of the same form that sends what no client can read", () => {
       ...OWN_USAGE,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
     });
+  });
+
+  test("has the items delivered that come with the end alone", async () => {
+    const [created = ""] = ownEvents();
+    const end = { response: ownResponse([OWN_THOUGHT, OWN_MESSAGE]) };
+    own.queue(ownStream([created, typedEvent("response.completed", end)]));
+    const body = { model: "own-test", input: "Fare?", stream: true, store: false };
+    const events = eventsOf(await (await world.post(account, body)).text());
+    const done = events.filter(({ name }) => name === "response.output_item.done");
+    expect(done.map(({ data }) => data.item)).toEqual([OWN_THOUGHT, OWN_MESSAGE]);
+    expect(events.at(-1)?.data.response).toMatchObject({ output: [OWN_THOUGHT, OWN_MESSAGE] });
+    expect(
+      orderFault(
+        events.map(({ data }) => data),
+        true,
+      ),
+    ).toBeNull();
   });
 
   test("has its events of other forms, and deltas without text, left out", async () => {

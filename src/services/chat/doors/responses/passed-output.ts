@@ -62,14 +62,19 @@ export class PassedOutput {
     return this.#takeAt(this.#first === 0 ? named : { ...named, output_index: place }, place);
   }
 
-  /** The events that end the items that are open. */
+  /** The events that end the items that are open, and those of items that only the end has. */
   end(): readonly ResponseEvent[] {
     const { output } = this.ended ?? {};
     const finished = Array.isArray(output) ? (output as readonly unknown[]) : [];
-    return [...this.#open].flatMap(([at, { item, text }]) => {
+    const open = [...this.#open].flatMap(([at, { item, text }]) => {
       const last = finished[at - this.#first];
       return this.#finish(at, isObject(last) ? last : cutItem(item, text));
     });
+    const missed = finished.flatMap((item, index) => {
+      const at = this.#first + index;
+      return this.#done.has(at) || !isObject(item) ? [] : this.#whole(at, item);
+    });
+    return [...open, ...missed];
   }
 
   #takeAt(event: ResponseEvent, at: number): readonly ResponseEvent[] {
@@ -80,17 +85,20 @@ export class PassedOutput {
         if (open !== undefined || this.#done.has(at) || !isObject(item)) return [];
         this.#open.set(at, { item, text: "" });
         return [event];
-      case "response.output_item.done": {
+      case "response.output_item.done":
         if (this.#done.has(at) || !isObject(item)) return [];
-        const isMissing = open === undefined;
-        const start = { type: "response.output_item.added", output_index: at, item };
-        return isMissing ? [start, ...this.#finish(at, item)] : this.#finish(at, item);
-      }
+        return open === undefined ? this.#whole(at, item) : this.#finish(at, item);
       default:
         if (open === undefined) return [];
         if (isText(event)) open.text += event.delta;
         return [eventWithLists(event)];
     }
+  }
+
+  /** The events of an item that comes all at once. */
+  #whole(at: number, item: Json): readonly ResponseEvent[] {
+    const start = { type: "response.output_item.added", output_index: at, item };
+    return [start, ...this.#finish(at, item)];
   }
 
   #finish(at: number, item: Json): readonly ResponseEvent[] {
