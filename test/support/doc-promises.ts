@@ -181,6 +181,16 @@ export const PROMISES: Readonly<Record<string, Promised>> = {
   },
   "farebox voucher list": { says: /^summer +200 +\$5 +1 of 200/m },
   "farebox voucher end summer": { says: /codes of summer have ended\.$/m },
+  // docs/webhooks.md
+  "farebox webhook list": { says: /^hook_\w{22} +acct_\w{22} +hooks\.example +enabled +0 +2$/m },
+  "farebox webhook deliveries hook_… --status failed": {
+    says: /^(?:\d+ +20\S+Z +payment\.succeeded +evt_\w+ +failed +503 .*\n){2}$/,
+  },
+  "farebox webhook replay hook_… --delivery 41": { says: /^Delivery \d+ is sent again\.$/m },
+  // Until the 21st of a month the day of the page is still to come.
+  "farebox webhook replay hook_… --since 2026-11-21": {
+    says: /^(?:1 event is|Nothing is) sent again/,
+  },
 };
 
 /** The promise of a command of a page, and the beginning that it is found by. */

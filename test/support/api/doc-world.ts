@@ -15,6 +15,7 @@ import { random } from "../random.ts";
 import { atEnd, sharedFolder } from "../shared.ts";
 import type { AccountTerms, TestAccount } from "../stores/accounts.ts";
 import { SECRET_KEY, WEBHOOK_SECRET } from "../stores/payment-lab.ts";
+import { receive } from "../stores/webhook-lab.ts";
 import { workIn } from "../work-in.ts";
 import { type ApiWorld, chatBody, completionOf, PEPPER } from "./api-world.ts";
 import { MODEL } from "./models.ts";
@@ -49,6 +50,8 @@ export interface Reader {
   readonly account: TestAccount;
   readonly requestId: string;
   readonly tool: Cli;
+  /** What further words of the page stand for. */
+  readonly words: Readonly<Record<string, string>>;
 }
 
 export interface DocWorld {
@@ -71,21 +74,39 @@ const TERMS: Readonly<Record<string, AccountTerms>> = {
   "docs/vouchers.md": {},
 };
 
-/** The things that a page has done before its commands. */
-const BEFORE: Readonly<Record<string, (reader: Reader, url: string) => Promise<void>>> = {
+type Words = Reader["words"];
+
+/** The things that a page has done before its commands; the result is for `words`. */
+const BEFORE: Readonly<Record<string, (reader: Reader, api: ApiWorld) => Promise<Words>>> = {
   "docs/configuration.md": async ({ tool }) => {
     for (const version of ["1", "2", "3"]) await applied(tool, `Version ${version}`);
     writeConfiguration("Prices of December");
+    return {};
   },
-  "docs/prices.md": ({ tool }) => applied(tool, `Prices ${random(4).toHex()}`),
-  "docs/receipts.md": async ({ account, requestId, tool }, url) => {
-    const answer = await fetch(`${url}/.well-known/jwks.json`);
+  "docs/prices.md": async ({ tool }) => {
+    await applied(tool, `Prices ${random(4).toHex()}`);
+    return {};
+  },
+  "docs/receipts.md": async ({ account, requestId, tool }, api) => {
+    const answer = await fetch(`${api.parts.url}/.well-known/jwks.json`);
     writeFileSync("keys.json", await answer.text());
     const month = new Date().toISOString().slice(0, "2026-11".length);
     const shown = async (...args: readonly string[]) => (await tool(...args, "--json")).out;
     writeFileSync("receipt.json", await shown("receipt", "show", account.id, requestId));
     const statement = await shown("statement", "show", account.id, "--month", month);
     writeFileSync(`statement-${month}.json`, statement);
+    return {};
+  },
+  "docs/webhooks.md": async ({ account, tool }, { parts: { stores } }) => {
+    const url = "https://hooks.example/";
+    const { accounts: store, database } = stores;
+    const { id } = await receive({ store }, account, { url, events: ["payment.succeeded"] });
+    for (const usd of ["20", "30"]) await tool("payment", "record", account.id, "--usd", usd);
+    const rows = await database.sql<{ number: string }[]>`
+      UPDATE webhook_deliveries SET status = 'failed', attempts = 9, http_status = 503,
+        error = 'It answered 503', started_at = now() - interval '1 hour', ended_at = now()
+      WHERE receiver = (SELECT number FROM webhook_receivers WHERE id = ${id}) RETURNING number`;
+    return { "hook_…": id, "--delivery 41": `--delivery ${rows[0]?.number}` };
   },
 };
 
@@ -137,12 +158,12 @@ export async function openDocWorld(): Promise<DocWorld> {
     reader: async (page) => {
       const account = await api.account(TERMS[page] ?? RICH);
       const tool = cliIn({ ...env, FAREBOX_API_KEY: account.key });
-      const reader = { account, tool, requestId: await callOf(api, account) };
-      await BEFORE[page]?.(reader, api.parts.url);
-      return reader;
+      const reader = { account, tool, requestId: await callOf(api, account), words: {} };
+      return { ...reader, words: (await BEFORE[page]?.(reader, api)) ?? {} };
     },
-    here: (text, { account, requestId }) =>
-      atThisTime(text)
+    here: (text, { account, requestId, words }) =>
+      Object.entries(words)
+        .reduce((all, [word, meant]) => all.replaceAll(word, meant), atThisTime(text))
         .replaceAll(ANY_SERVICE, api.parts.url)
         .replaceAll("https://api.example.com", api.parts.url)
         .replaceAll("svc_live_…", gateway.key)
