@@ -7,16 +7,18 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { CatchBoundary, RouterProvider } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
-import { IS_OPERATORS, queryClient } from "./api/queries.ts";
+import { IS_OPERATORS } from "./addresses.ts";
+import { queryClient } from "./api/queries.ts";
 import { takeVouchersOfLinks } from "./kept-voucher.ts";
 import { router } from "./router.tsx";
 import { Broken } from "./shell/broken.tsx";
 import { schemeManager, theme, variables } from "./theme.ts";
 
-/** Loaded only by operators. */
-const OperatorApp = lazy(async () => ({
-  default: (await import("./operator/operator-app.tsx")).OperatorApp,
-}));
+/** Loaded only by operators, with texts that its modules read as they are loaded. */
+const OperatorApp = lazy(async () => {
+  await (await import("./texts/operator.ts")).loadOperatorTexts();
+  return { default: (await import("./operator/operator-app.tsx")).OperatorApp };
+});
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
 // The library that stops the page from scrolling behind a dialog reads the nonce of its style here.

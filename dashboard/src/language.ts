@@ -33,3 +33,11 @@ export function showIn(chosen: Language): boolean {
   else window.location.reload();
   return true;
 }
+
+/**
+ * Shows the page in the language that a person chose elsewhere. If the page reloads for that, this
+ * function never returns, so that nothing is drawn before.
+ */
+export async function followPerson(chosen: Language | null): Promise<void> {
+  if (chosen !== null && showIn(chosen)) await new Promise(() => {});
+}

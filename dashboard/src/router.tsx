@@ -4,7 +4,7 @@
 import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { RequestError } from "./api/client.ts";
 import { meQuery, queryClient } from "./api/queries.ts";
-import { showIn } from "./language.ts";
+import { followPerson } from "./language.ts";
 import { namesOf, pageOptions } from "./page-table.ts";
 import { ROUTER_OPTIONS } from "./router-options.ts";
 import { accountToOpen, rememberAccount } from "./session.tsx";
@@ -22,8 +22,7 @@ const root = createRootRoute({ notFoundComponent: MissingPage, errorComponent: B
 async function person(href: string) {
   try {
     const me = await queryClient.ensureQueryData(meQuery);
-    // The person chose a language elsewhere: the page reloads in it, and is not drawn before.
-    if (me.person.language !== null && showIn(me.person.language)) await new Promise(() => {});
+    await followPerson(me.person.language);
     return me;
   } catch (error) {
     if (!(error instanceof RequestError) || error.code !== "not_signed_in") throw error;

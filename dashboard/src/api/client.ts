@@ -1,6 +1,7 @@
 // Requests to this server: JSON in, JSON out, and every refusal as one kind of error.
 
 import { isObject } from "../../../src/core/text/json.ts";
+import { IS_OPERATORS } from "../addresses.ts";
 import { t } from "../texts.ts";
 
 interface Refusal {
@@ -78,7 +79,7 @@ async function refusalOf(response: Response): Promise<RequestError> {
   const code = typeof error.code === "string" ? error.code : `http_${response.status}`;
   const message =
     typeof error.message === "string"
-      ? t.refusals.message(code, error.message)
+      ? t.refusals.message(code, error.message, IS_OPERATORS)
       : t.states.unreadable;
   const seconds = retry === null ? null : Number(retry);
   const { status } = response;

@@ -20,6 +20,7 @@ import type { IssuedReceiptReply } from "../../../src/readings/signed/issued-rec
 import type { StatementReply } from "../../../src/readings/signed/signed-statement.ts";
 import type { TeamReply } from "../../../src/readings/team.ts";
 import type { UsageReply } from "../../../src/readings/usage.ts";
+import { IS_OPERATORS } from "../addresses.ts";
 import { get, type Query, RequestError } from "./client.ts";
 
 const FRESH_MS = 4_000;
@@ -56,8 +57,6 @@ export const queryClient = new QueryClient({
 
 const API = "/console/api";
 export const OPERATOR_API = "/console/operator";
-/** True on the pages of operators, who read accounts by an API of their own. */
-export const IS_OPERATORS = /^\/operator(\/|$)/.test(window.location.pathname);
 
 /** The address of an endpoint of an account. */
 export function ofAccount(account: string, rest: string): string {

@@ -3,6 +3,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import { CONTRACTS, PLAN_NAMES } from "../../../src/core/access/limits.ts";
+import { planTitle } from "../../../src/core/money/plan-terms.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import { Panel } from "../parts/panel.tsx";
 import { ot } from "../texts/operator.ts";
@@ -67,7 +68,7 @@ function PlanButton({ account }: { readonly account: OperatorAccountReply }) {
     >
       <SegmentedControl
         aria-label={ot.facts.tier}
-        data={[...PLAN_NAMES]}
+        data={PLAN_NAMES.map((value) => ({ value, label: planTitle(value) }))}
         value={plan}
         onChange={setPlan}
       />

@@ -7,6 +7,7 @@ import type { BillingReply } from "../../../src/readings/billing.ts";
 import type { KeysReply } from "../../../src/readings/keys.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import { billingQuery, keysQuery, requestsQuery } from "../api/queries.ts";
+import { nameOf } from "../name-of.ts";
 import { countText } from "../numbers.ts";
 import { Ledger } from "../pages/money/ledger.tsx";
 import { Payments } from "../pages/money/payments.tsx";
@@ -39,10 +40,7 @@ export function OverviewTab() {
       {(account) => (
         <div className="panels">
           {account.overview.account.state !== "active" && (
-            <Notice tone="owed">
-              {ot.states[account.overview.account.state]}:{" "}
-              {account.overview.account.state_reason ?? t.states.none}
-            </Notice>
+            <Notice tone="owed">{standingText(account.overview.account)}</Notice>
           )}
           <div className="split">
             <Panel title={ot.balance}>
@@ -72,6 +70,13 @@ export function OverviewTab() {
   );
 }
 
+type Standing = OperatorAccountReply["overview"]["account"];
+
+/** The state of an account that is not active, and its reason. */
+function standingText({ state, state_reason: reason }: Standing): string {
+  return t.pair(ot.states[state], reason === null ? t.states.none : nameOf(ot.reasons, reason));
+}
+
 type Member = OperatorAccountReply["people"]["members"][number];
 
 const PEOPLE: readonly Column<Member>[] = columnsOf(ot.columns, {
@@ -87,7 +92,7 @@ function factsOf(account: OperatorAccountReply) {
     [facts.id, <code key="id">{account.id}</code>],
     [facts.email, account.email ?? t.states.none],
     [facts.surface, t.nav.surfaces[account.surface]],
-    [facts.tier, overview.tier.name],
+    [facts.tier, t.work.tier(overview.tier.kind, overview.tier.name)],
     [facts.calls, countText(account.open_calls)],
     [facts.streams, countText(account.open_streams)],
     [facts.month, <Money key="month" usd={overview.month.spent_usd} />],
@@ -99,7 +104,7 @@ function factsOf(account: OperatorAccountReply) {
         <Money key="cap" usd={overview.month.cap_usd} />
       ),
     ],
-    [facts.auto, overview.auto_top_up ?? t.states.none],
+    [facts.auto, overview.auto_top_up === null ? t.states.none : t.work.auto[overview.auto_top_up]],
     [facts.domain, account.mail_domain ?? t.states.none],
     [facts.since, dayTime(account.created_at)],
   ];
@@ -131,7 +136,7 @@ function Refundable({ id, billing }: { readonly id: string; readonly billing: Bi
       payment: ({ id: payment, provider }) => (
         <>
           <span className="mono small">{payment}</span>
-          <div className="tiny dim">{provider}</div>
+          <div className="tiny dim">{nameOf(ot.providers, provider)}</div>
         </>
       ),
       at: "paid_at",
@@ -185,8 +190,8 @@ const KEYS: readonly Column<KeyRow>[] = columnsOf(ot.columns, {
     </>
   ),
   state: ({ revoked_at: at }) =>
-    at === null ? <Tag tone="paid">{ot.states.active}</Tag> : <Tag>{ot.states.closed}</Tag>,
-  scopes: ({ scopes }) => scopes.join(", "),
+    at === null ? <Tag tone="paid">{ot.states.active}</Tag> : <Tag>{t.work.keys.revoked}</Tag>,
+  scopes: ({ scopes }) => t.list(scopes.map((scope) => nameOf(t.scopes, scope))),
   used: ({ last_used_at: at }) => (at === null ? t.states.never : dayTime(at)),
   spent: "month_spent_usd",
   budget: "monthly_limit_usd",

@@ -67,7 +67,7 @@ const WEBHOOKS: readonly Column<WebhookRow>[] = columnsOf(ot.columns, {
       <div className="tiny dim mono">{id}</div>
     </>
   ),
-  events: { words: ({ events }) => events.join(", ") },
+  events: { words: ({ events }) => t.list(events) },
   state: (webhook) => <WebhookState webhook={webhook} />,
   since: "disabled_at",
   delivered: "last_delivered_at",

@@ -4,6 +4,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
+import { nameOf } from "../name-of.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Empty } from "../parts/loaded.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
@@ -28,7 +29,8 @@ const COLUMNS: readonly Column<Found>[] = columnsOf(ot.columns, {
   ),
   state: ({ state, state_reason: reason, surface }) => (
     <>
-      <StateTag state={state} /> <span className="tiny dim">{reason}</span>
+      <StateTag state={state} />{" "}
+      <span className="tiny dim">{reason !== null && nameOf(ot.reasons, reason)}</span>
       <div className="tiny dim">{t.nav.surfaces[surface]}</div>
     </>
   ),

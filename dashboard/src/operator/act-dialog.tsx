@@ -117,7 +117,7 @@ export function ActButton({ small = false, of, ...props }: ActButtonProps) {
         size={small ? "compact-xs" : "xs"}
         variant="default"
         onClick={() => setAsking(true)}
-        {...(of !== undefined && { "aria-label": `${words.open}: ${of}` })}
+        {...(of !== undefined && { "aria-label": t.pair(words.open, of) })}
       >
         {words.open}
       </Button>

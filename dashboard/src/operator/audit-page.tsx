@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Run>[] = columnsOf(ot.columns, {
 });
 
 function Came({ run: { state, done, total } }: { readonly run: Run }) {
-  const text = total === null ? ot.auditStates[state] : `${done} / ${total}`;
+  const text = total === null ? ot.auditStates[state] : `${countText(done)} / ${countText(total)}`;
   if (state !== "running" || total === null || total === 0) return text;
   return (
     <>
@@ -52,7 +52,7 @@ function Result({ run: { report, failure } }: { readonly run: Run }) {
         )}
       </div>
       {findings.map(({ message }) => (
-        <div key={message} className="small danger">
+        <div key={message} className="small danger" lang="en">
           {message}
         </div>
       ))}

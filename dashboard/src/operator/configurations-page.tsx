@@ -3,6 +3,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ConfigurationsReply } from "../../../src/readings/configurations.ts";
+import { nameOf } from "../name-of.ts";
 import { Code } from "../parts/code.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -10,6 +11,7 @@ import { Notice, PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
 import { ActButton } from "./act-dialog.tsx";
 import { configurationQuery, configurationsQuery } from "./operator-queries.ts";
 import { Paged } from "./paged.tsx";
@@ -30,7 +32,7 @@ const columnsFor = (inForce: number | null): readonly Column<Version>[] =>
         </>
       ),
       at: "at",
-      who: "actor",
+      who: ({ actor }) => nameOf(t.people.actors, actor),
       why: "note",
       changes: (row) => <Changes row={row} />,
     },
@@ -39,11 +41,11 @@ const columnsFor = (inForce: number | null): readonly Column<Version>[] =>
 
 function Changes({ row: { changes } }: { readonly row: Version }) {
   const more = changes.length - CHANGES_SHOWN_MAX;
-  const lines = changes.length === 0 ? [words.textOnly] : changes.slice(0, CHANGES_SHOWN_MAX);
+  if (changes.length === 0) return <div className="small">{words.textOnly}</div>;
   return (
     <>
-      {lines.map((line) => (
-        <div key={line} className="small">
+      {changes.slice(0, CHANGES_SHOWN_MAX).map((line) => (
+        <div key={line} className="small" lang="en">
           {line}
         </div>
       ))}
@@ -66,7 +68,7 @@ function Actions({ row: { version }, isInForce }: ActionsProps) {
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`${name}: ${version}`}
+        aria-label={t.pair(name, String(version))}
         onClick={() => change({ version: isShown ? undefined : String(version) })}
       >
         {name}
@@ -76,7 +78,7 @@ function Actions({ row: { version }, isInForce }: ActionsProps) {
           name="rollback"
           path="configurations/rollback"
           body={{ version }}
-          confirm={`version ${version}`}
+          confirm={words.confirm(version)}
           small
           of={String(version)}
         />
@@ -102,7 +104,9 @@ export function ConfigurationsPage() {
                 {refused !== null && (
                   <Notice tone="owed">
                     {refused.split("\n").map((line) => (
-                      <p key={line}>{line}</p>
+                      <p key={line} lang="en">
+                        {line}
+                      </p>
                     ))}
                   </Notice>
                 )}

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { HealthReply, PausesReply } from "../../../src/readings/health.ts";
 import { nameOf } from "../name-of.ts";
-import { countText } from "../numbers.ts";
+import { countText, decimalText } from "../numbers.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
@@ -66,7 +66,7 @@ function WaitingWork({ health }: { readonly health: HealthReply }) {
       <Facts
         rows={[
           [words.entries, countText(journal.entries)],
-          [words.behind, `${journal.behind_seconds.toFixed(1)} s`],
+          [words.behind, `${decimalText(journal.behind_seconds, 1)} s`],
           [
             words.rejected,
             <Go key="rejected" to="/rejected">
@@ -117,7 +117,7 @@ type Process = HealthReply["processes"][number];
 const PROCESSES: readonly Column<Process>[] = columnsOf(ot.columns, {
   process: ({ id, is_this: isThis }) => (
     <>
-      <span className="mono tiny">{id}</span> {isThis && <Tag tone="paid">{t.people.thisOne}</Tag>}
+      <span className="mono tiny">{id}</span> {isThis && <Tag tone="paid">{words.thisProcess}</Tag>}
     </>
   ),
   version: ({ version }) => version ?? words.unknown,

@@ -9,6 +9,8 @@ import type { DisputesReply } from "../../../src/readings/disputes.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
 import type { RevenueReply } from "../../../src/readings/revenue.ts";
 import { serverTime } from "../api/client.ts";
+import { moneyText } from "../money.ts";
+import { nameOf } from "../name-of.ts";
 import { countText } from "../numbers.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { UsageChart } from "../parts/lazy-chart.tsx";
@@ -18,11 +20,12 @@ import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
 import { choiceAmong, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
 import { isoOf, UTC } from "../time.ts";
 import { Go } from "./go.tsx";
 import { disputesQuery, grantsQuery, revenueQuery } from "./operator-queries.ts";
 import { Paged, StateChoice } from "./paged.tsx";
-import { chargedView, receivedView } from "./revenue-view.ts";
+import { chargedView, type GroupName, receivedView, titleOf } from "./revenue-view.ts";
 
 const RANGES = ["30", "7", "90", "365"] as const;
 
@@ -69,22 +72,21 @@ export function RevenuePage() {
 
 type Group = RevenueReply["groups"][number];
 
-const GROUP_COLUMNS: readonly Column<Group>[] = columnsOf(ot.columns, {
-  name: "title",
-  calls: { count: "calls" },
-  fromFree: "free_usd",
-  charged: "charged_usd",
-  upstream: { number: (row) => known(row, row.upstream_usd) },
-  byProvider: { number: (row) => known(row, row.provider_usd) },
-  margin: { number: (row) => known(row, row.margin_usd) },
-});
+const columnsFor = (by: GroupName): readonly Column<Group>[] =>
+  columnsOf(ot.columns, {
+    name: (row) => titleOf(row, by),
+    calls: { count: "calls" },
+    fromFree: "free_usd",
+    charged: "charged_usd",
+    upstream: { number: (row) => known(row, row.upstream_usd) },
+    byProvider: { number: (row) => known(row, row.provider_usd) },
+    margin: { number: (row) => known(row, row.margin_usd) },
+  });
 
 /** Of the calls whose upstream cost is known; a dash where that is none. */
 function known({ known_calls: calls }: Pick<Group, "known_calls">, usd: string) {
   return calls === 0 ? "–" : <Money usd={usd} />;
 }
-
-type GroupName = (typeof REVENUE_GROUPS)[number];
 
 interface RevenuePanelsProps {
   readonly revenue: RevenueReply;
@@ -132,7 +134,7 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
         <Table
           rows={groups}
           keyOf={({ name }) => name}
-          columns={GROUP_COLUMNS}
+          columns={columnsFor(group)}
           label={ot.chargedByDay}
         />
       </Panel>
@@ -153,7 +155,7 @@ const DISPUTES: readonly Column<Dispute>[] = columnsOf(ot.columns, {
     <>
       <span className="mono tiny">{payment}</span>
       <div className="tiny dim">
-        {provider} {topUp}
+        {nameOf(ot.providers, provider)} {topUp}
       </div>
     </>
   ),
@@ -163,11 +165,25 @@ const DISPUTES: readonly Column<Dispute>[] = columnsOf(ot.columns, {
       <Tag tone={dispute === "won" ? "paid" : dispute === null ? "held" : "owed"}>
         {ot.disputes[dispute ?? "warned"]}
       </Tag>
-      <div className="tiny dim">{concern}</div>
+      <div className="tiny dim">{concern !== null && concernText(concern)}</div>
     </>
   ),
   amount: "amount_usd",
 });
+
+const CONCERNS = ["refunded", "inquiry", "open", "won", "lost"] as const;
+const CONCERN = /^(?:dispute )?(\w+) \$([\d.]+)$/;
+
+/** The parts of what a provider last said, such as "dispute open $25", in the page's language. */
+function concernText(concern: string): string {
+  const textOf = (part: string) => {
+    if (part === "fraud warning") return ot.concerns.fraudWarning;
+    const [, what, usd = "0"] = CONCERN.exec(part) ?? [];
+    const known = CONCERNS.find((one) => one === what);
+    return known === undefined ? part : ot.concerns[known](moneyText(usd));
+  };
+  return t.list(concern.split(", ").map(textOf));
+}
 
 const STATES = ["open", "all"] as const;
 
@@ -203,7 +219,7 @@ type Grant = GrantsReply["grants"][number];
 const GRANTS: readonly Column<Grant>[] = columnsOf(ot.columns, {
   at: "at",
   account: ({ account, account_name: name }) => <Go to={`/${account}`}>{name ?? account}</Go>,
-  by: "actor",
+  by: ({ actor }) => nameOf(t.people.actors, actor),
   kind: ({ kind }) => ot.grantKinds[kind],
   ends: "expires_at",
   amount: "amount_usd",

@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { RequestError } from "../api/client.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
+import { followPerson } from "../language.ts";
 import { pageOptions } from "../page-table.ts";
 import { ROUTER_OPTIONS } from "../router-options.ts";
 import { Broken } from "../shell/broken.tsx";
@@ -29,7 +30,8 @@ const root = createRootRoute({
   errorComponent: Broken,
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData(meQuery);
+      const { person } = await queryClient.ensureQueryData(meQuery);
+      await followPerson(person.language);
     } catch (error) {
       if (!(error instanceof RequestError) || error.code !== "not_signed_in") throw error;
       const next = encodeURIComponent(`/operator${location.pathname.replace(/^\/operator/, "")}`);

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
 import type { RejectedReply } from "../../../src/readings/rejected.ts";
+import { nameOf } from "../name-of.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
@@ -25,7 +26,7 @@ type Entry = RejectedReply["entries"][number];
 
 const MAILS: readonly Column<Mail>[] = columnsOf(ot.columns, {
   at: "created_at",
-  kind: ({ kind }) => kind.replaceAll("_", " "),
+  kind: ({ kind }) => nameOf(ot.mailKinds, kind),
   recipient: ({ recipient, account }) => (
     <>
       {recipient}
@@ -99,7 +100,7 @@ const EVENTS: readonly Column<Event>[] = columnsOf(
     result: ({ status, result, failure }) => (
       <>
         <Tag tone={status === "processed" ? "paid" : "held"}>
-          {result ?? ot.eventStates[status]}
+          {result === null ? ot.eventStates[status] : nameOf(ot.eventResults, result)}
         </Tag>
         <div className="tiny dim">{failure}</div>
       </>
@@ -162,7 +163,7 @@ const REJECTED: readonly Column<Entry>[] = columnsOf(ot.columns, {
       {seq !== null && <span className="dim"> {seq}</span>}
     </>
   ),
-  missing: "missing",
+  missing: ({ missing }) => ot.missingRows[missing],
   reason: "reason",
 });
 

@@ -1,21 +1,29 @@
 // Revenue as the chart of the usage page takes it: one group of bars for each service or model.
 
-import { OTHERS } from "../../../src/core/usage-query.ts";
+import { OTHERS, type REVENUE_GROUPS } from "../../../src/core/usage-query.ts";
 import type { RevenueReply } from "../../../src/readings/revenue.ts";
 import { moneyText, roughUsd, sumUsd } from "../money.ts";
+import { nameOf } from "../name-of.ts";
 import { COLOURS_MAX, OTHERS_COLOUR, seriesColour, serviceColour } from "../series-colours.ts";
 import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
 import type { ShownGroup, UsageView } from "../usage-view.ts";
 
+export type GroupName = (typeof REVENUE_GROUPS)[number];
+
+/** The name of a service, a model or a route for people. */
+export function titleOf({ name }: { readonly name: string }, by: GroupName): string {
+  if (by === "service") return nameOf(t.services, name);
+  return name === "" ? ot.without : name;
+}
+
 /** The charges of each day; groups beyond the number of colours are put together. */
-export function chargedView(
-  { days, groups }: RevenueReply,
-  by: "service" | "model" | "route",
-): UsageView {
+export function chargedView({ days, groups }: RevenueReply, by: GroupName): UsageView {
   const [shown, others] = [groups.slice(0, COLOURS_MAX - 1), groups.slice(COLOURS_MAX - 1)];
-  const drawn = shown.map(({ name, title, by_day: texts, charged_usd: total }, index) => {
+  const drawn = shown.map((group, index) => {
+    const { name, by_day: texts, charged_usd: total } = group;
     const color = by === "service" ? serviceColour(name) : seriesColour(index);
-    return groupOf({ id: name, label: title, color, texts, total });
+    return groupOf({ id: name, label: titleOf(group, by), color, texts, total });
   });
   if (others.length > 0) {
     const texts = days.map((_, at) => sumUsd(others.map(({ by_day: own }) => own[at] ?? "0")));

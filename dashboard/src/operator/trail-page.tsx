@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { TrailReply } from "../../../src/readings/trail.ts";
+import { nameOf } from "../name-of.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
@@ -22,13 +23,22 @@ const COLUMNS: readonly Column<Entry>[] = columnsOf(ot.columns, {
       {actor} <span className="dim">{country}</span>
     </>
   ),
-  what: "about",
+  what: ({ action, about }) => (
+    <>
+      {nameOf(ot.deeds, action)}
+      <div className="tiny dim" lang="en">
+        {about}
+      </div>
+    </>
+  ),
   account: ({ account }) => <AccountLink account={account} />,
   why: "reason",
   outcome: ({ outcome, detail }) => (
     <>
       <Tag tone={TONES[outcome]}>{ot.outcomes[outcome]}</Tag>
-      <div className="tiny dim">{detail}</div>
+      <div className="tiny dim" lang="en">
+        {detail}
+      </div>
     </>
   ),
 });

@@ -17,6 +17,7 @@ import {
   type PricedPlan,
   planTitle,
 } from "../../../src/core/money/plan-terms.ts";
+import { capitalised } from "../../../src/core/text/capital.ts";
 import type { VouchersReply } from "../../../src/readings/offers/vouchers.ts";
 import { csvOf, download } from "../csv.ts";
 import { countText } from "../numbers.ts";
@@ -27,6 +28,7 @@ import { Table } from "../parts/table.tsx";
 import { TextField, type Typed, useTyped } from "../parts/text-field.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
 import { dayTime } from "../time.ts";
 import { ActButton, ActDialog } from "./act-dialog.tsx";
 import { vouchersQuery } from "./operator-queries.ts";
@@ -53,13 +55,11 @@ const COLUMNS: readonly Column<Batch>[] = columnsOf(
     redeemed: ({ used, uses_max: most, codes }) =>
       words.redeemed(countText(used), countText(most), countText(codes)),
     rules: ({ free_days: days, once_per_person: once, tiers }) =>
-      [
-        days === null ? "" : words.free(countText(days)),
-        once ? words.oncePerPerson : "",
-        tiers === null ? "" : words.tiers(tiers.join(", ")),
-      ]
-        .filter((text) => text !== "")
-        .join("; "),
+      t.list([
+        ...(days === null ? [] : [words.free(countText(days))]),
+        ...(once ? [words.oncePerPerson] : []),
+        ...(tiers === null ? [] : [words.tiers(t.list(tiers.map(capitalised)))]),
+      ]),
     ends: ({ ended_at: ended, ends_at: end }) => {
       if (ended !== null) return words.ended(dayTime(ended));
       return end === null ? words.never : dayTime(end);
@@ -251,7 +251,7 @@ function Tiers({ value, change }: TiersProps) {
     >
       <div className="choice">
         {TIER_NAMES.map((name) => (
-          <Checkbox key={name} value={name} label={name} />
+          <Checkbox key={name} value={name} label={capitalised(name)} />
         ))}
       </div>
     </Checkbox.Group>

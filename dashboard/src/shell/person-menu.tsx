@@ -5,7 +5,6 @@ import type { ReactNode } from "react";
 import { LANGUAGES, type Language } from "../../../src/core/languages.ts";
 import { thrownMessage } from "../../../src/core/text/error-message.ts";
 import { changeLanguage } from "../api/people.ts";
-import { IS_OPERATORS } from "../api/queries.ts";
 import { OFFERED, showIn } from "../language.ts";
 import { language } from "../locale.ts";
 import { say } from "../parts/ask.tsx";
@@ -68,7 +67,7 @@ export function PersonMenu({ children }: PersonMenuProps) {
             {t.nav.scheme[scheme]}
           </Menu.Item>
         ))}
-        {!IS_OPERATORS && OFFERED.length > 1 && <LanguageItems />}
+        {OFFERED.length > 1 && <LanguageItems />}
         <Menu.Divider />
         <Menu.Item onClick={() => void leave()}>{t.nav.signOut}</Menu.Item>
       </Menu.Dropdown>

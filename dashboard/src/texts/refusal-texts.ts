@@ -11,8 +11,11 @@ type Refusal = NonNullable<ReceiptReply["refusal"]>;
 export interface RefusalTexts {
   /** Explains a refused or failed call of the log, with a remedy. */
   readonly explanation: (refusal: Refusal, isFault: boolean) => string;
-  /** The words for a refusal of the server with this code and message. */
-  readonly message: (code: string, message: string) => string;
+  /**
+   * The words for a refusal of the server with this code and message, which is in English. With
+   * `isQuoted` they have the message in brackets, whatever the code.
+   */
+  readonly message: (code: string, message: string, isQuoted?: boolean) => string;
 }
 
 /** The texts of a language. The texts of errors are whole sentences. */
@@ -67,10 +70,10 @@ export function refusalTextsOf(words: RefusalWords): RefusalTexts {
       const mended = help[code] === undefined ? [] : [help[code]];
       return [what, ...reached, ...mended].join(words.gap);
     },
-    message(code, message) {
+    message(code, message, isQuoted = false) {
       const sentence = sentences[code];
       if (sentence === undefined) return message;
-      return WITH_DETAIL.has(code) ? `${sentence} (${message})` : sentence;
+      return isQuoted || WITH_DETAIL.has(code) ? `${sentence} (${message})` : sentence;
     },
   };
 }

@@ -72,10 +72,8 @@ function answer({ dashboard, catalogue, random }: DashboardDeps, request: Reques
   if (!path.startsWith(ASSETS)) {
     const nonce = Buffer.from(random(NONCE_BYTES)).toString("base64");
     const { brand } = catalogue();
-    const isOperators = /^\/operator(?:\/|$)/.test(path);
-    // The pages of operators are in English (D-917).
     const chosen = chosenLanguage(request.url, brand.languages);
-    const language = isOperators ? "en" : (chosen ?? languageOf(request.headers, brand.languages));
+    const language = chosen ?? languageOf(request.headers, brand.languages);
     const response = page(files.pages[language], brand, nonce);
     // A person who came from the front page in a chosen language keeps this language.
     if (chosen !== null) response.headers.append("set-cookie", languageCookie(chosen));

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { operatorTexts as germanOperator } from "../../../dashboard/src/texts/de/operator.ts";
 import { buildDashboard, isDashboardBuilt } from "../../../scripts/build-dashboard.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { LANGUAGE_COOKIE, LANGUAGE_TAGS, type Language } from "../../../src/core/languages.ts";
@@ -174,8 +175,16 @@ describe("the language of the page", () => {
     }
   });
 
-  test("is English for operators, whose pages have no other", async () => {
-    expect(await languageAt("/operator/health", { "accept-language": "de" })).toBe("en");
+  test("is that of operators too, whose texts only their pages load", async () => {
+    expect(await languageAt("/operator/health", { "accept-language": "de" })).toBe("de");
+    const scripts = (await scriptsOf("de")).map((name) => readFileSync(join(assets, name), "utf8"));
+    const ofOperators = germanOperator.configurations.textOnly;
+    expect(scripts.filter((script) => script.includes(ofOperators))).toEqual([]);
+    const all = readdirSync(assets).filter((name) => name.endsWith(".js"));
+    const loaded = all.filter((name) =>
+      readFileSync(join(assets, name), "utf8").includes(ofOperators),
+    );
+    expect(loaded).toHaveLength(1);
   });
 
   test("is the only one whose texts are loaded with it", async () => {

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ActivityReply } from "../../../../src/readings/activity.ts";
 import { activityQuery } from "../../api/queries.ts";
+import { nameOf } from "../../name-of.ts";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { PagerRow } from "../../parts/pager.tsx";
@@ -15,7 +16,7 @@ type Entry = ActivityReply["entries"][number];
 
 const COLUMNS: readonly Column<Entry>[] = columnsOf(t.people.activityColumns, {
   at: "at",
-  who: { words: ({ actor }) => actor },
+  who: { words: ({ actor }) => nameOf(t.people.actors, actor) },
   what: {
     words: ({ action, about }) => (
       <>

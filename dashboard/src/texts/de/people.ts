@@ -168,6 +168,7 @@ export const peopleTexts: Texts["people"] = {
   sessionsEnded: "Alle anderen Sitzungen sind beendet.",
   activity: "Aktivität",
   activityAbout: "Wer was getan hat; Zeiten in UTC",
+  actors: { operator: "Betreiber", system: "System", "command line": "Befehlszeile" },
   activityColumns: { at: "Wann", who: "Wer", what: "Was", from: "Von" },
   noActivity: "Noch nichts. Änderungen von Personen stehen hier.",
   action: (name) => nameOf(ACTIONS, name).replaceAll("_", " "),

@@ -157,6 +157,8 @@ export const peopleTexts = {
   sessionsEnded: "All other sessions have ended.",
   activity: "Activity",
   activityAbout: "Who did what; times are UTC",
+  /** Who acted where no person did. */
+  actors: { operator: "operator", system: "system", "command line": "command line" },
   activityColumns: { at: "When", who: "Who", what: "What", from: "From" },
   noActivity: "Nothing yet. Changes that people make are listed here.",
   action: (name: string) => nameOf(ACTIONS, name).replaceAll("_", " "),

@@ -152,6 +152,7 @@ export const peopleTexts: Texts["people"] = {
   sessionsEnded: "其他登录会话已全部结束。",
   activity: "操作记录",
   activityAbout: "谁做了什么，时间为 UTC",
+  actors: { operator: "运营方", system: "系统", "command line": "命令行" },
   activityColumns: { at: "时间", who: "操作人", what: "内容", from: "来自" },
   noActivity: "暂无记录。成员所做的更改会显示在这里。",
   action: (name) => nameOf(ACTIONS, name).replaceAll("_", " "),

@@ -1,6 +1,7 @@
-// Texts of the changes of operators: the question before each change, and the name of its button.
+// Texts of the changes of operators: the question before each change, the name of its button, and
+// the change in the trail.
 
-export const acts = {
+export const operatorActs = {
   credit: {
     open: "Credit a payment",
     title: "Record a payment and credit it",
@@ -133,4 +134,28 @@ export const acts = {
     about: "Nobody can redeem them any more. What was redeemed stays.",
     action: "End the codes",
   },
+};
+
+/** The changes by their names in the trail, which has their details beside. */
+export const operatorDeeds = {
+  credit: "Payment credited",
+  adjust: "Balance adjusted",
+  forgive: "Owed amount forgiven",
+  refund: "Payment refunded",
+  suspend: "Account suspended",
+  resume: "Resumed",
+  close: "Account closed",
+  grant_free: "Free credit granted",
+  plan: "Plan changed",
+  contract: "Contract changed",
+  pause: "Paused",
+  configuration: "Configuration put in force",
+  make_vouchers: "Vouchers made",
+  end_vouchers: "Vouchers ended",
+  retry_mail: "Mail tried again",
+  resend_mail: "Mail sent again",
+  replay_event: "Event processed again",
+  retry_rejected: "Entries written again",
+  sign_in: "Way of signing in changed",
+  audit: "Audit",
 };

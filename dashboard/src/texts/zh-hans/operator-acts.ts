@@ -1,0 +1,161 @@
+// Texts of the changes of operators, in Simplified Chinese.
+
+import type { OperatorTexts } from "../en/operator.ts";
+
+export const operatorActs: OperatorTexts["acts"] = {
+  credit: {
+    open: "登记付款",
+    title: "登记付款并入账",
+    about: "用于通过其他途径收到的款项，计入等级。",
+    action: "入账",
+  },
+  adjust: {
+    open: "调整余额",
+    title: "调整付费余额",
+    about: "负数表示扣减，最多扣至零。不计入等级。",
+    action: "调整",
+  },
+  forgive: {
+    open: "免除欠款",
+    title: "免除欠款",
+    about: "最多免除此金额，仅限付款被撤回所产生的欠款。",
+    action: "免除",
+  },
+  refund: {
+    open: "退款",
+    title: "退还付款",
+    about: "如有支付渠道，则通过该渠道退款。金额留空表示退还全部剩余金额。",
+    action: "退款",
+  },
+  suspend: {
+    open: "暂停账户",
+    title: "暂停此账户",
+    about: "所有调用立即被拒绝，密钥予以保留；只有运营人员可以恢复。",
+    action: "暂停账户",
+  },
+  resume: {
+    open: "恢复账户",
+    title: "恢复此账户",
+    about: "重新接受调用。因争议未决而暂停的账户仍保持暂停。",
+    action: "恢复账户",
+  },
+  close: {
+    open: "永久关闭",
+    title: "永久关闭此账户",
+    about: "所有密钥将被吊销，账户无法再次开启。请先退还剩余余额。",
+    action: "永久关闭",
+  },
+  grant: {
+    open: "发放赠送额度",
+    title: "发放赠送额度",
+    about: "补发注册时未获得的赠送额度，仅限一次。",
+    action: "发放",
+  },
+  contract: {
+    open: "Enterprise 合同",
+    title: "修改合同",
+    about: "Enterprise 等级，或按付款情况确定的等级。",
+    action: "保存",
+  },
+  plan: {
+    open: "更改套餐",
+    title: "更改套餐",
+    about: "新套餐的限额从下一次调用起生效。",
+    action: "保存",
+  },
+  pause: {
+    open: "暂停",
+    title: "暂停服务或模型",
+    about: "所有进程以 503 拒绝其调用，不扣费。",
+    action: "暂停",
+  },
+  resumeTarget: {
+    open: "恢复",
+    title: "恢复服务或模型",
+    about: "所有进程重新受理其调用。",
+    action: "恢复",
+  },
+  mails: {
+    open: "立即重试全部",
+    title: "立即重试所有等待中的邮件",
+    about: "发送失败的邮件需逐封重新发送。",
+    action: "立即重试",
+  },
+  mail: {
+    open: "立即重试",
+    title: "立即重试此邮件",
+    about: "几秒内进行下一次尝试。",
+    action: "立即重试",
+  },
+  resend: {
+    open: "重新发送",
+    title: "重新发送此邮件",
+    about: "将同一封邮件发往同一地址，并在 24 小时内继续尝试。",
+    action: "重新发送",
+  },
+  replay: {
+    open: "重新处理",
+    title: "重新处理此事件",
+    about: "重新读取事件所指的对象。已入账的不会重复入账。",
+    action: "重新处理",
+  },
+  rejected: {
+    open: "重新写入",
+    title: "重新写入被拒条目",
+    about: "写入目前已与余额流水相符的条目，其余保持不变。",
+    action: "重新写入",
+  },
+  rollback: {
+    open: "启用此版本",
+    title: "重新启用此版本",
+    about: "所有进程在数秒内切换。进行中的调用仍按原价格计费。",
+    action: "启用此版本",
+  },
+  audit: {
+    open: "核对所有账户",
+    title: "核对所有账户",
+    about: "由后台进程核对余额流水、日志和钱包，不作任何修改。",
+    action: "开始核对",
+  },
+  auditOne: {
+    open: "核对账务",
+    title: "核对此账户",
+    about: "由后台进程核对其余额流水、日志和钱包，不作任何修改。",
+    action: "开始核对",
+  },
+  makeVouchers: {
+    open: "新建批次",
+    title: "新建一批代金券",
+    about: "每个代码可为账户提供一次额度或套餐，不视为付款。",
+    action: "保存代码并启用",
+  },
+  endVouchers: {
+    open: "作废",
+    title: "作废一批代金券",
+    about: "此后无法再兑换，已兑换的不受影响。",
+    action: "作废代码",
+  },
+};
+
+export const operatorDeeds: OperatorTexts["deeds"] = {
+  credit: "登记付款",
+  adjust: "调整余额",
+  forgive: "免除欠款",
+  refund: "退款",
+  suspend: "暂停账户",
+  resume: "恢复",
+  close: "关闭账户",
+  grant_free: "发放赠送额度",
+  plan: "更改套餐",
+  contract: "修改合同",
+  pause: "暂停",
+  configuration: "启用配置版本",
+  make_vouchers: "新建代金券",
+  end_vouchers: "作废代金券",
+  retry_mail: "重试邮件",
+  resend_mail: "重新发送邮件",
+  replay_event: "重新处理事件",
+  retry_rejected: "重新写入条目",
+  sign_in: "更改登录方式",
+  audit: "账务核对",
+};
