@@ -10,23 +10,9 @@ import { SANDBOX_TEXTS } from "../../../src/annexes/stripe-sandbox/texts/sandbox
 import { postChat } from "../../support/api/chat-client.ts";
 import { PASSWORD, type Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
-import { textsIn } from "../../support/texts-in.ts";
+import { inspectIn } from "../../support/product/left-in-english.ts";
 
 const { canRun, running, visitor } = await sharedStage({ STRIPE_INVOICES: "true" });
-
-/** English sentences of the pages: whole enough to stand in no text of another language. */
-const SENTENCES = [...textsIn(english)]
-  .map(([, text]) => text)
-  .filter((text) => text.length > 11 && text.includes(" "));
-
-/** Inspects a page, and complains about sentences of it that are in English. */
-async function inspectIn(texts: Texts, one: Visitor, name: string): Promise<void> {
-  await one.inspect(name);
-  const shown = String(await one.page.evaluate("document.body.innerText"));
-  const own = new Set([...textsIn(texts)].map(([, text]) => text));
-  const left = SENTENCES.filter((text) => shown.includes(text) && !own.has(text));
-  if (left.length > 0) one.complaints.push(`${name} has in English: ${left.join(" | ")}`);
-}
 
 /** Makes a key by the dialog, and calls the API with it: answered, and refused. */
 async function callOnce(one: Visitor, { work }: Texts): Promise<void> {

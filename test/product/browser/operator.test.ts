@@ -8,6 +8,7 @@ import { ensurePerson } from "../../../src/store/people/known-people.ts";
 import { totp } from "../../support/fakes/totp.ts";
 import { PASSWORD, type Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
+import { failedMail, troubleOf } from "../../support/product/operator-rows.ts";
 import { random } from "../../support/random.ts";
 
 const OPERATOR = "ops@example.com";
@@ -174,31 +175,7 @@ describe.skipIf(!canRun)("an operator", () => {
   });
 
   test("sees keys that rules pause, and webhooks that take no events", async () => {
-    const { sql } = running.product.operator.database;
-    await sql`
-      INSERT INTO burn_rules (account, amount, times, action, minutes)
-      SELECT number, 5000000000, 3, 'pause', 30 FROM accounts WHERE id = ${account}`;
-    await sql`
-      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four)
-      SELECT 'key_watched', number, 'digest of nothing', 'agent', '{models}', '{}', 'aaaa'
-      FROM accounts WHERE id = ${account}`;
-    await sql`
-      INSERT INTO burn_alarms (account, key, rule, amount, times, action, minutes, spent, threshold,
-        at, ends_at)
-      SELECT account, number, '1', 5000000000, 3, 'pause', 30, 6400000000, 5000000000, now(),
-        now() + interval '30 minutes' FROM keys WHERE id = 'key_watched'`;
-    await sql`
-      INSERT INTO webhook_receivers (id, account, url, description, events, secret, disabled,
-        disabled_at, failing_since, created_at)
-      SELECT 'hook_watched', number, 'https://hooks.example/secret-path', '', '{key.burn_rate}',
-        'x', 'failing', now(), now(), now() FROM accounts WHERE id = ${account}`;
-    await sql`
-      WITH event AS (INSERT INTO webhook_events (account, type, data)
-        SELECT number, 'key.burn_rate', '{}' FROM accounts WHERE id = ${account} RETURNING id)
-      INSERT INTO webhook_deliveries (event, receiver, status, attempts, ended_at, attempted_at,
-        http_status, duration_ms, error)
-      SELECT event.id, r.number, 'failed', 9, now(), now(), 500, 12, 'It answered 500'
-      FROM event, webhook_receivers r WHERE r.id = 'hook_watched'`;
+    await using _ = await troubleOf(running.product, account);
     await open(ops, `/${account}`);
     await ops.page.getByRole("link", { name: "Alarms and webhooks" }).click();
     await ops.sees(/The key "agent" is paused until/);
@@ -213,9 +190,6 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(await ops.page.getByText("secret-path").count()).toBe(0);
     expect(await ops.page.getByRole("button", { name: /Send again|Remove/ }).count()).toBe(0);
     await ops.inspect("operator-watch");
-    // Redis does not know this key, which an audit would find.
-    await sql`DELETE FROM burn_alarms`;
-    await sql`DELETE FROM keys WHERE id = 'key_watched'`;
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
@@ -269,12 +243,7 @@ describe.skipIf(!canRun)("an operator", () => {
   });
 
   test("sends a mail again that has failed", async () => {
-    const { sql } = running.product.operator.database;
-    await sql`
-      INSERT INTO outbox (kind, recipient, subject, text, html, status, attempts, created_at,
-        ended_at, last_error)
-      VALUES ('receipt', 'gone@customer.example', 'Your receipt', 'Text', '<p>HTML</p>', 'failed',
-        1, now(), now(), 'rejected address')`;
+    await failedMail(running.product);
     await open(ops, "/mails?status=failed");
     await ops.page.getByRole("row", { name: /gone@customer\.example.*rejected address/ }).waitFor();
     await ops.inspect("operator-mail-failed");

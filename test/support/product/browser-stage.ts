@@ -2,6 +2,7 @@
 // file. Without Chromium the tests are skipped, and no process is started.
 
 import type { Browser } from "playwright-core";
+import { texts as english, type Texts } from "../../../dashboard/src/texts/en/english.ts";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
@@ -11,19 +12,27 @@ import { Visitor } from "./browser.ts";
 import { ensureChromium, startBrowser } from "./chromium.ts";
 import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
 
+/** The language of somebody's browser, and the texts that they see in it. */
+export interface Reading {
+  readonly locale: string;
+  readonly texts: Texts;
+}
+
 export interface BrowserStage {
   /** False if the tests must be skipped. Then no other member can be used. */
   readonly canRun: boolean;
   readonly running: DashboardProduct;
   /** A person with their own window, and the account that they signed up for. */
   person(email: string): Promise<{ readonly visitor: Visitor; readonly account: string }>;
-  /** An operator who has signed in with a link from the command line. */
-  operator(email: string): Promise<Visitor>;
+  /** An operator who has signed in with a link from the command line; by default in English. */
+  operator(email: string, reading?: Reading): Promise<Visitor>;
   /** A link from the command line, which signs a person in once. */
   link(email: string, next?: string): Promise<string>;
   /** A window without a session, at the product or at another address of it, in a language. */
   visitor(base?: string, locale?: string): Promise<Visitor>;
 }
+
+const IN_ENGLISH: Reading = { locale: "en-US", texts: english };
 
 /** Opens a stage until the end of the file, with further settings for the product. */
 export async function sharedStage(
@@ -51,11 +60,13 @@ function stageOf(running: DashboardProduct, browser: Browser): BrowserStage {
     const made = { personId: known?.id ?? "", origin: running.url, ...(next && { next }) };
     return await makeSignInLink(database, made, { random, now: new Date() });
   };
-  const operator = async (email: string) => {
-    const one = (await person(email)).visitor;
+  const operator = async (email: string, reading: Reading = IN_ENGLISH) => {
+    const { locale, texts } = reading;
+    const one = await visitor(running.url, locale);
+    await one.signUp(email, texts);
     await setOperator(database, email, true);
     await one.page.goto(await link(email));
-    await one.button("Sign in").click();
+    await one.button(texts.entry.signIn).click();
     await one.page.waitForURL(/overview/);
     return one;
   };
