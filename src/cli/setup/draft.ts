@@ -120,8 +120,14 @@ export class Draft {
     } catch (error) {
       this.#text = before;
       if (!(error instanceof CatalogueError)) throw error;
-      throw new RangeError(`is refused: ${error.message}`);
+      throw new RangeError(`is refused: ${this.#withoutPlace(error.message, path)}`);
     }
+  }
+
+  /** A problem of the value that was just tried, whose line is in no file yet. */
+  #withoutPlace(problem: string, path: readonly string[]): string {
+    const [, own] = /^ line \d+: ([\s\S]*)$/.exec(problem.slice(this.name.length)) ?? [];
+    return own?.startsWith(`${path.join(".")} `) ? own : problem;
   }
 
   /** The file as the servers would read it. @throws CatalogueError */

@@ -6,6 +6,7 @@ import { DEFAULT_PRESET } from "../../services/chat/models/provider-presets.ts";
 import type { Environment } from "../../settings/environment.ts";
 import type { Stores } from "../stores.ts";
 import type { Draft } from "./draft.ts";
+import { withoutKey } from "./setup-parts.ts";
 
 /** The state of the stores when the setup began. */
 export interface Found {
@@ -107,7 +108,7 @@ function selling(draft: Draft, { path }: Files): string[] {
 function paying(draft: Draft): string[] {
   const url = draft.variable("CONSOLE_URL");
   if (draft.variable("STRIPE_SECRET_KEY") === null) {
-    return ["Take money: farebox setup payments; until then only the sandbox does"];
+    return [`Take money: farebox setup payments; without a key ${withoutKey(draft)}`];
   }
   const webhook = `${url?.replace(/\/$/, "") ?? "YOUR ADDRESS"}/webhooks/stripe`;
   const invoices = "For invoices with address and tax id set STRIPE_INVOICES=true";

@@ -133,7 +133,7 @@ async function problemOf(name: PresetName, { draft, deps }: ProviderSetup): Prom
   const { models } = checked;
   draft.findings.push(
     typeof models === "number"
-      ? `${name} takes the key and has ${models} models`
+      ? `${name} takes the key and has ${models} ${models === 1 ? "model" : "models"}`
       : `${name} answers, without a list of models`,
   );
   return null;

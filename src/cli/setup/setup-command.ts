@@ -270,7 +270,7 @@ function answerOf({ draft, written, invited, todo }: Outcome): Answer {
     listOf(findings),
     files,
     invited?.text ?? "",
-    `Left to do:\n${listOf(todo)}`,
+    `Left to do ("farebox" is "npm run -s farebox --" in the project):\n${listOf(todo)}`,
     problems.length === 0 ? "" : `Does not work, and stays as it was:\n${listOf(problems)}`,
   ];
   return {

@@ -1,6 +1,7 @@
 // The parts of `farebox setup` about the brand, the public address, payments and mail. Each key is
 // checked with one call before anything is written.
 
+import { isLoopback } from "../../core/loopback.ts";
 import { messageWithCause } from "../../core/text/error-message.ts";
 import { PROVIDERS } from "../../payments/providers.ts";
 import { greetRelay } from "../../services/mail/providers/relay-check.ts";
@@ -67,7 +68,7 @@ export function keep(asker: Asker, draft: Draft, problem: string): void {
 
 /** Asks for the keys of Stripe until Stripe takes them, or the person gives none. */
 export async function askPayments(asker: Asker, draft: Draft, now: () => number): Promise<void> {
-  asker.say("Payments by Stripe; without a key the sandbox of npm start plays Stripe");
+  asker.say(`Payments by Stripe; without a key ${withoutKey(draft)}`);
   const before = draft.snapshot();
   for (;;) {
     const key = await askVariable(asker, draft, {
@@ -101,6 +102,14 @@ export async function askPayments(asker: Asker, draft: Draft, now: () => number)
     before.restore();
     asker.refuse("stripe_secret_key", `Stripe: ${problem}`);
   }
+}
+
+/** What takes payments without a key: no sandbox starts where strangers could use it (D-550). */
+export function withoutKey(draft: Draft): string {
+  const url = draft.variable("CONSOLE_URL");
+  return url === null || isLoopback(new URL(url).hostname)
+    ? "the sandbox of npm start plays Stripe, without money"
+    : "nobody can pay: with a public address no sandbox starts";
 }
 
 /** The page that leads each person to the billing of their own account. */

@@ -28,7 +28,7 @@ test("a person answers on a terminal: settings are written, the operator gets a 
     ["Mail server", ""],
     ["as the first operator [none]", "ada@kettle.example"],
   ]);
-  expect([left, output]).toEqual([[], expect.stringContaining("Left to do:")]);
+  expect([left, output]).toEqual([[], expect.stringContaining("Left to do")]);
   expect(code).toBe(0);
   expect(output).toContain("must be of openai-compatible, anthropic");
   expect(output).toContain("The server refuses the key (401)");
@@ -180,10 +180,21 @@ test("the keys of Stripe are checked with one call, and stand in the file of sec
 });
 
 test.each([
+  ["https://kettle.example", "with a public address no sandbox starts"],
+  ["http://127.0.0.1:8080", "the sandbox of npm start plays Stripe"],
+])("with the address %s and no key of Stripe it says who takes payments", async (url, words) => {
+  const lab = new SetupLab(sharedFolder("setup-payments"), null);
+  const answers = lab.write("answers.json", { console_url: url });
+  const args = ["address", "--answers", answers, "--env-file", "farebox.env", "--json"];
+  const { left_to_do: left } = JSON.parse((await lab.script(args)).out);
+  expect(left).toContainEqual(expect.stringContaining(words));
+});
+
+test.each([
   [{ providers: "anthropic" }, "anthropic_key: is needed"],
   [{ providers: "nobody" }, "providers must be of openai-compatible"],
   [{ provider: "anthropic" }, "'provider' answers no question"],
-  [{ brand_name: " x\u0007 " }, "brand_name is refused: farebox.config.json line 5: brand.name"],
+  [{ brand_name: " x\u0007 " }, "brand_name is refused: brand.name"],
   [{ console_url: "kettle.example" }, "console_url must be"],
   [{ console_url: "http://kettle.example" }, "console_url must begin with https:// unless"],
   [{ operator_email: "ada@kettle.example" }, "operator_email: needs Redis and Postgres"],
