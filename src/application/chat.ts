@@ -74,6 +74,7 @@ const chooseAuto: ChooseModels = ({ deps, call }, request, { catalogue }) => {
     promptBytes: promptTokensMax(request),
     maxTokens: request.maxTokens,
     hasDefaultLimit: request.hasDefaultLimit ?? false,
+    ...(request.fields !== undefined && { fields: request.fields }),
     media: request.media,
     needsTools: Array.isArray(tools) && tools.length > 0,
     needsImages: asksForImages(request),

@@ -39,6 +39,7 @@ import {
   type PromptLength,
 } from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
+import { CHAT_FIELDS } from "./refused-fields.ts";
 import { reachOf, servedAsAsked } from "./request-tier.ts";
 import type { SvcMembers } from "./served-model.ts";
 import type { PieceTokens } from "./tokens/piece-tokens.ts";
@@ -282,7 +283,8 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     // Money refuses after the tokens of the key, which a lower output limit passes too.
     const fitting = this.#outputMax(model, funds, length);
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
-    const message = moneyMessage({ bound, funds, fitting, isByBytes });
+    const { outputLimit: field } = this.#chat.request.fields ?? CHAT_FIELDS;
+    const message = moneyMessage({ bound, funds, fitting, field, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);
     return new ApiError(code, `${message}. ${TOP_UP_UNDER_WAY}`, { retryAfterSeconds });
   }

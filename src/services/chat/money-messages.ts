@@ -5,6 +5,7 @@ import { leftWords } from "../../../actors/refusal.ts";
 import { dollars, type NanoUsd } from "../../core/money/money.ts";
 import { capitalised } from "../../core/text/capital.ts";
 import { MODEL_USES, type ModelEntry, servedUse } from "./models/catalogue.ts";
+import type { RefusedFields } from "./refused-fields.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
 
 /** The most models that an error message names. */
@@ -48,21 +49,23 @@ interface Shortage {
 interface Missing extends Shortage {
   /** The highest output limit with which the call would pass; null if a call cannot set one. */
   readonly fitting: number | null;
+  /** The field of the output limit in the caller's form. */
+  readonly field: RefusedFields["outputLimit"];
   /** True if the bytes of the prompt bound its tokens in the hold. */
   readonly isByBytes: boolean;
 }
 
 /** The message with the limit or the prompt that would fit. */
-export function moneyMessage({ bound, funds, fitting, isByBytes }: Missing): string {
+export function moneyMessage({ bound, funds, fitting, field, isByBytes }: Missing): string {
   const shortage = shortageMessage({ bound, funds });
-  const message = fitting === null ? shortage : `${shortage}. ${adviceFor(fitting)}`;
+  const message = fitting === null ? shortage : `${shortage}. ${adviceFor(fitting, field)}`;
   return isByBytes ? `${message}. ${HELD_BY_BYTES}` : message;
 }
 
-function adviceFor(fitting: number): string {
+function adviceFor(fitting: number, field: string): string {
   return fitting < 1
-    ? "Not even max_tokens 1 would fit"
-    : `It would fit with max_tokens of at most ${fitting}`;
+    ? `Not even ${field} 1 would fit`
+    : `It would fit with ${field} of at most ${fitting}`;
 }
 
 /** The message without advice. */

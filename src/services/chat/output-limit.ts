@@ -5,6 +5,7 @@ import { ApiError } from "../../core/errors.ts";
 import type { Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest } from "./protocols/provider.ts";
+import { CHAT_FIELDS, fieldDoes } from "./refused-fields.ts";
 
 /** The known bounds of the length of a prompt, in tokens. */
 export interface PromptLength {
@@ -62,11 +63,12 @@ function roomiest(models: Models, request: ChatRequest, prompt: PromptLength): M
   const longest = models.reduce((one, other) =>
     other.contextTokens > one.contextTokens ? other : one,
   );
+  const { prompt: param } = request.fields ?? CHAT_FIELDS;
   // Agents shorten a conversation when they read OpenAI's words for a full context (D-133).
   throw new ApiError(
     "context_length_exceeded",
-    `messages leave no room for a reply of '${longest.id}': this model's maximum context length ` +
-      `is ${longest.contextTokens} tokens`,
-    { param: "messages" },
+    `${fieldDoes(param, "leave")} no room for a reply of '${longest.id}': this model's maximum ` +
+      `context length is ${longest.contextTokens} tokens`,
+    { param },
   );
 }

@@ -7,6 +7,7 @@ import type { NanoUsd } from "../../../core/money/money.ts";
 import type { MediaPart } from "../media/media-part.ts";
 import { ungivenByAll } from "../media/model-images.ts";
 import { mediaTokens, takesMedia, untakenByAll } from "../media/model-media.ts";
+import { CHAT_FIELDS, type RefusedFields } from "../refused-fields.ts";
 import {
   AUTO_TERMS,
   type AutoTerms,
@@ -30,6 +31,8 @@ export interface AutoRequest {
   readonly maxTokens: number;
   /** True if `maxTokens` is the default, which is reduced if it fits no model. */
   readonly hasDefaultLimit?: boolean;
+  /** The fields of the caller's form; left out: those of chat completions. */
+  readonly fields?: RefusedFields;
   readonly needsTools: boolean;
   /** True if the request asks for images. Without this, models that give images are not chosen. */
   readonly needsImages: boolean;
@@ -166,7 +169,15 @@ const REASONS: Record<AutoChoice["policy"], string> = {
 
 function capableModels(
   catalogue: ChatCatalogue,
-  { needsTools, needsImages, media, maxTokens, hasDefaultLimit = false, isPaused }: AutoRequest,
+  {
+    needsTools,
+    needsImages,
+    media,
+    maxTokens,
+    hasDefaultLimit = false,
+    isPaused,
+    fields = CHAT_FIELDS,
+  }: AutoRequest,
   promptTokens: (model: ModelEntry) => number,
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
@@ -197,10 +208,11 @@ function capableModels(
   const capable = fitting.length === 0 && hasDefaultLimit ? withRoomFor(1) : fitting;
   if (capable.length > 0) return capable.filter((model) => !isPaused(model));
   const least = Math.min(...withTools.map(promptTokens));
+  const { prompt, outputLimit } = fields;
   throw new ApiError(
     "invalid_parameter",
-    `messages of about ${least} tokens and max_tokens of ${maxTokens} fit no model`,
-    { param: withRoomFor(1).length > 0 ? "max_tokens" : "messages" },
+    `${prompt} of about ${least} tokens and ${outputLimit} of ${maxTokens} fit no model`,
+    { param: withRoomFor(1).length > 0 ? outputLimit : prompt },
   );
 }
 

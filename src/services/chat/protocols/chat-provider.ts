@@ -263,6 +263,7 @@ function callTo(
     model: route.model,
     publicId: model.id,
     request: acceptedRequest([model], request),
+    ...(request.fields !== undefined && { fields: request.fields }),
     showsReasoning: model.showsReasoning ?? false,
     ...(model.imageTokens !== undefined && { givesImages: true as const }),
     ...(isSoldInTiers(model, provider) && { hasTiers: true as const }),

@@ -7,6 +7,7 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import { exchange, parseJson, readText } from "../../../upstream/upstream-http.ts";
 import type { OtherUse } from "../models/catalogue.ts";
+import type { RefusedFields } from "../refused-fields.ts";
 import { refuse, replyFailure } from "./openai/refuse-call.ts";
 import { readError } from "./openai/reply-error.ts";
 import type { UpstreamCall } from "./protocol.ts";
@@ -16,11 +17,11 @@ import type { OtherCall } from "./provider.ts";
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 const ADDRESSES: Readonly<
-  Record<OtherUse, { readonly path: string; readonly promptField: string }>
+  Record<OtherUse, { readonly path: string; readonly prompt: RefusedFields["prompt"] }>
 > = {
-  embedding: { path: "/embeddings", promptField: "input" },
-  rerank: { path: "/rerank", promptField: "documents" },
-  moderation: { path: "/moderations", promptField: "input" },
+  embedding: { path: "/embeddings", prompt: "input" },
+  rerank: { path: "/rerank", prompt: "documents" },
+  moderation: { path: "/moderations", prompt: "input" },
 };
 
 /** The route of such a call. */
@@ -39,7 +40,7 @@ export async function askOther<Reply>(
 ): Promise<Reply> {
   const { provider, model, account, signal, fetch } = route;
   const { apiKey } = provider;
-  const { path, promptField } = ADDRESSES[use];
+  const { path, prompt } = ADDRESSES[use];
   const request = {
     fetch,
     account,
@@ -54,7 +55,7 @@ export async function askOther<Reply>(
     body: JSON.stringify({ ...body, model }),
     limit: new TimeLimit(provider.replyTimeoutMs, signal),
   } as const;
-  const call = { ...route, promptField };
+  const call = { ...route, fields: { prompt } };
   const text = await exchange(request, (response) =>
     response.status === OK ? readText(response, REPLY_BYTES_MAX) : refuse(response, call),
   );

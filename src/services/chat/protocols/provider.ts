@@ -9,6 +9,7 @@ import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { Content, MediaPart } from "../media/media-part.ts";
 import type { GivenImage } from "../media/model-images.ts";
 import type { ModelEntry, OtherUse } from "../models/catalogue.ts";
+import type { RefusedFields } from "../refused-fields.ts";
 import type { ReplyPiece } from "../usage/reply-usage.ts";
 import type { GivenIdentifiers } from "./caller-identifiers.ts";
 
@@ -86,6 +87,8 @@ export interface ChatRequest {
   readonly media?: readonly MediaPart[];
   /** The caller's name for the conversation, from a header that the operator configured. */
   readonly session?: string;
+  /** The fields of the caller's form that refusals name; left out: those of chat completions. */
+  readonly fields?: RefusedFields;
 }
 
 /** Token counts, and the upstream's details about them. */

@@ -15,6 +15,7 @@ import type {
   ChatMessage,
   ChatRequest,
 } from "../../../../src/services/chat/protocols/provider.ts";
+import { RESPONSES_FIELDS } from "../../../../src/services/chat/refused-fields.ts";
 import { TokenCounter } from "../../../../src/services/chat/tokens/token-counter.ts";
 import { countPromptTokens, countTokens } from "../../../../src/services/chat/tokens/tokens.ts";
 import { realClock } from "../../../support/fakes/fake-clock.ts";
@@ -214,6 +215,9 @@ describe("limits", () => {
     const refused = { code: "invalid_parameter", param: "messages" };
     await expect(guide.complete(request, { account, signal })).rejects.toMatchObject(refused);
     await expect(streamed(request)).rejects.toMatchObject(refused);
+    const response = { ...request, fields: RESPONSES_FIELDS };
+    const named = { ...refused, param: "input" };
+    await expect(guide.complete(response, { account, signal })).rejects.toMatchObject(named);
   });
 });
 

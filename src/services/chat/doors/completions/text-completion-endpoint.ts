@@ -19,6 +19,7 @@ import { openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { modelsOfText } from "../../media/model-images.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
+import type { RefusedFields } from "../../refused-fields.ts";
 import { type ChatContext, completeAs, metaOf, prepareChat } from "./answer-chat.ts";
 import { chooseNamed } from "./chat-endpoint.ts";
 import { ChatCost, Usage } from "./chat-reply.ts";
@@ -125,13 +126,16 @@ of a chat, with the same models, prices and limits. New programs use
   answer: answerText,
 });
 
+const TEXT_FIELDS: RefusedFields = { prompt: "prompt", outputLimit: "max_tokens" };
+
 /** A chat whose models give text only: a text has no place for images. */
 function prepareText(
   context: ChatContext,
   fields: Parameters<typeof toChatFields>[0],
 ): CompletionCall {
   const chat = prepareChat(context, toChatFields(fields), chooseNamed);
-  return { ...chat, models: modelsOfText(chat.models) };
+  const request = { ...chat.request, fields: TEXT_FIELDS };
+  return { ...chat, request, models: modelsOfText(chat.models) };
 }
 
 function answerText(

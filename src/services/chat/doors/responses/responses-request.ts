@@ -7,6 +7,7 @@ import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import { mediaOf } from "../../media/media-part.ts";
 import type { Models } from "../../models/auto-router.ts";
 import type { ChatRequest, OwnThought } from "../../protocols/provider.ts";
+import { RESPONSES_FIELDS } from "../../refused-fields.ts";
 import { toIdentifiers } from "../completions/chat-parameters.ts";
 import { notTooMany } from "../completions/chat-request.ts";
 import type { CountedRequest } from "../count-tokens.ts";
@@ -68,6 +69,7 @@ export function toCountedInput(fields: InputFields, open: OpenId): CountedInput 
     messages,
     maxTokens: 1,
     parameters: { ...toolParameters(tools, fields), ...formatParameters(fields) },
+    fields: RESPONSES_FIELDS,
     ...(media !== undefined && { media: notTooMany(media) }),
   };
   return { request, tools, items, hasLostThought, silent: silentCalls(given) };

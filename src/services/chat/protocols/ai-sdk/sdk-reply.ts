@@ -58,11 +58,12 @@ export class SdkReply {
   isFinished = false;
 
   constructor(form: SdkForm, call: UpstreamCall, ignored: readonly string[]) {
-    const { provider, model, publicId, request, showsReasoning, givesImages = false } = call;
+    const { provider, model, publicId, fields, request } = call;
+    const { showsReasoning, givesImages = false } = call;
     const parts = { logprobs: false, reasoning: showsReasoning, images: givesImages };
     this.#form = form;
     // An open stream keeps nothing else of the call.
-    this.#refused = { provider, model, publicId };
+    this.#refused = { provider, model, publicId, ...(fields !== undefined && { fields }) };
     this.#askedTier = tierOf(request);
     this.#parts = parts;
     this.#reader = new ReplyReader(parts);

@@ -11,6 +11,7 @@ import { isFullText } from "../../../../core/text/json.ts";
 import type { GuideDocument, Passage } from "../../../../core/text/markdown-passages.ts";
 import { contentText } from "../../media/media-part.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../../models/catalogue.ts";
+import { CHAT_FIELDS } from "../../refused-fields.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { firstTokens, promptTokensMax } from "../../tokens/tokens.ts";
 import type { ChatBatch, ChatReply, ChatRequest } from "../provider.ts";
@@ -131,8 +132,9 @@ async function reply(
   const promptTokens = isShort ? await tokens.countPrompt(account, prompt) : null;
   throwIfCancelled(signal);
   if (promptTokens === null || promptTokens > GUIDE_CONTEXT_TOKENS) {
-    const problem = `messages must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
-    throw new ApiError("invalid_parameter", problem, { param: "messages" });
+    const { prompt: param } = request.fields ?? CHAT_FIELDS;
+    const problem = `${param} must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
+    throw new ApiError("invalid_parameter", problem, { param });
   }
   const asked = request.messages.findLast(({ role }) => role === "user");
   const question = contentText(asked?.content ?? null);

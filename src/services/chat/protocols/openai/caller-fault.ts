@@ -3,6 +3,7 @@
 
 import { ApiError } from "../../../../core/errors.ts";
 import type { ProviderEntry } from "../../models/catalogue.ts";
+import { CHAT_FIELDS, fieldDoes, type RefusedFields } from "../../refused-fields.ts";
 import type { ReplyError } from "./reply-error.ts";
 
 /** A call that a server may refuse. */
@@ -12,8 +13,8 @@ export interface RefusedCall {
   readonly model: string;
   /** The id by which callers know it. */
   readonly publicId: string;
-  /** The field with the prompt; left out: `messages`. */
-  readonly promptField?: string;
+  /** The fields of the caller's form; left out: those of chat completions. */
+  readonly fields?: Pick<RefusedFields, "prompt">;
 }
 
 const ERROR_MESSAGE_MAX = 500;
@@ -31,9 +32,8 @@ export function callerFault(error: ReplyError | null, call: RefusedCall): ApiErr
     const text = `The model did not accept this request${detail}`;
     return new ApiError("invalid_parameter", text, { isContentRefusal });
   }
-  const { promptField: param = "messages" } = call;
-  const exceeds = param === "messages" ? "exceed" : "exceeds";
-  const problem = `${param} ${exceeds} the model's maximum context length${detail}`;
+  const { prompt: param } = call.fields ?? CHAT_FIELDS;
+  const problem = `${fieldDoes(param, "exceed")} the model's maximum context length${detail}`;
   return new ApiError("context_length_exceeded", problem, { param });
 }
 

@@ -18,6 +18,7 @@ import {
   bandPrices,
   type ModelEntry,
 } from "../../../../../src/services/chat/models/catalogue.ts";
+import { RESPONSES_FIELDS } from "../../../../../src/services/chat/refused-fields.ts";
 import { type Catalogue, catalogueOf } from "../../../../../src/settings/catalogue.ts";
 import { pdfUrl, pngUrl } from "../../../../support/api/images.ts";
 
@@ -97,6 +98,12 @@ const CASES: readonly (readonly [
   ],
   ["only the longest context", "quality", bytes(390_000), "solid"],
   ["a prompt that fits nothing", "quality", bytes(900_000), TOO_LONG],
+  [
+    "a response that fits nothing, by its own fields",
+    "quality",
+    { ...bytes(900_000), fields: RESPONSES_FIELDS },
+    TOO_LONG.replace("messages", "input").replace("max_tokens", "max_output_tokens"),
+  ],
   ["what is paused is not there", "balanced", paused("deep"), "swift solid tiny"],
   ["all is paused", "balanced", paused("tiny", "swift", "solid", "deep"), PAUSED],
   ["what does not answer comes last", "cheapest", away("tiny"), "swift solid deep tiny"],
