@@ -2,6 +2,7 @@
 
 import { AdministrationError } from "../core/errors.ts";
 import { add, dollars, type NanoUsd, ZERO } from "../core/money/money.ts";
+import { counted } from "../core/text/counted.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type ReadableAccounts, readAccountSummary } from "./account-summary.ts";
 import {
@@ -51,7 +52,7 @@ function refuse(
     );
   }
   if (openCalls > 0 || held > ZERO) {
-    const calls = openCalls === 1 ? "1 open call" : `${openCalls} open calls`;
+    const calls = counted(openCalls, "open call");
     throw new AdministrationError(
       "wrong_state",
       `The account ${id} has ${calls}, with ${dollars(held)} held: close it when they have ended`,

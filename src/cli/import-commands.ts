@@ -18,6 +18,7 @@ import { type ImportCounts, previewImport, runImport } from "../annexes/imports/
 import type { Scope } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars, type NanoUsd, toJsonNumber } from "../core/money/money.ts";
+import { counted } from "../core/text/counted.ts";
 import { textOfBytes } from "../core/text/text-bytes.ts";
 import {
   ForeignDatabaseError,
@@ -268,8 +269,10 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
   const files = isDryRun
     ? "Nothing was written."
     : `Written: ${join(folder, "keys.csv")} (secret), ${written}.`;
-  const ofEndUsers = endUserBudgets === 0 ? "" : `, ${endUserBudgets} budgets of end users`;
-  const ofModels = catalogue === null ? "" : `, ${models} models of ${providers} providers`;
+  const ofEndUsers =
+    endUserBudgets === 0 ? "" : `, ${counted(endUserBudgets, "budget")} of end users`;
+  const ofModels =
+    catalogue === null ? "" : `, ${counted(models, "model")} of ${counted(providers, "provider")}`;
   return {
     json: {
       dry_run: isDryRun,
@@ -286,8 +289,8 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
       notes,
     },
     text: [
-      `${did} ${accountsCreated} accounts (${accountsKnown} were here), credited ` +
-        `${dollars(credited)}, issued ${keysIssued} keys (${keysKnown} were)` +
+      `${did} ${counted(accountsCreated, "account")} (${accountsKnown} were here), credited ` +
+        `${dollars(credited)}, issued ${counted(keysIssued, "key")} (${keysKnown} were)` +
         `${ofEndUsers}${ofModels}. ${files}`,
       ...notes.map((note) => `- ${note}`),
     ].join("\n"),

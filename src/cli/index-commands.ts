@@ -3,6 +3,7 @@
 
 import { resolve } from "node:path";
 import { AdministrationError } from "../core/errors.ts";
+import { counted } from "../core/text/counted.ts";
 import { DocumentError } from "../services/search/providers/embedded/document-files.ts";
 import {
   type SourceOptions,
@@ -47,7 +48,7 @@ const add: Command = {
       if (more > 0) warn(`Skipped: ${more} more`);
       return {
         json: { source, documents, skipped: skipped.length },
-        text: `Added ${counted(documents)} of ${source}.`,
+        text: `Added ${counted(documents, "document")} of ${source}.`,
       };
     };
   },
@@ -82,7 +83,7 @@ const remove: Command = {
         const none = `There are no documents of ${source}; 'farebox index list' names the sources`;
         throw new AdministrationError("not_found", none);
       }
-      const text = `Removed ${counted(documents)} of ${source}.`;
+      const text = `Removed ${counted(documents, "document")} of ${source}.`;
       return { json: { source, documents }, text };
     };
   },
@@ -130,10 +131,6 @@ function pagesOf({ values }: Input): number {
   const pages = Number(text);
   if (/^\d+$/.test(text) && pages >= 1 && pages <= PAGES_MAX) return pages;
   throw new UsageError(`--pages must be a whole number from 1 to ${PAGES_MAX}, but is '${text}'`);
-}
-
-function counted(documents: number): string {
-  return documents === 1 ? "1 document" : `${documents} documents`;
 }
 
 export const indexCommands: readonly Command[] = [add, list, remove];

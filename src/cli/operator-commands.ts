@@ -1,6 +1,7 @@
 // The readings of the operators' console on the command line: accounts by any name that a customer
 // gives, the trail of operators, and waiting or failed work.
 
+import { counted } from "../core/text/counted.ts";
 import { resendFromCli } from "../operator/queues.ts";
 import { CONTENT_REFUSALS } from "../readings/content-refusals.ts";
 import { DISPUTES } from "../readings/disputes.ts";
@@ -51,7 +52,7 @@ const printMails = pagePrinter({
     mail.kind,
     mail.recipient,
     mail.status,
-    `${mail.attempts} attempts`,
+    counted(mail.attempts, "attempt"),
     mail.last_error ?? "",
     mail.can_resend ? "can be sent again" : "",
   ],

@@ -8,6 +8,7 @@ import { dollarText } from "../core/money/money.ts";
 import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
 import { type PublicJwk, receiptKeyOf } from "../core/receipts/receipt-keys.ts";
 import { verifyStatement } from "../core/receipts/statement-jws.ts";
+import { counted } from "../core/text/counted.ts";
 import { thrownMessage } from "../core/text/error-message.ts";
 import { issuedReceiptReply } from "../readings/signed/issued-receipt.ts";
 import { issuerOf, SignedReceipts } from "../readings/signed/signed-receipts.ts";
@@ -100,10 +101,11 @@ const verifyMonth = verifyCommand({
     const claims = await verifyStatement(jws, keys);
     const { month, calls, opening, closing } = claims.statement;
     const charged = `${claims.iss} charged account ${claims.sub} $${calls.cost_usd} in ${month}`;
+    const number = counted(calls.charged, "call");
     const paid = `from $${opening.paid_usd} to $${closing.paid_usd}`;
     return {
       claims,
-      text: `Valid. ${charged}, for ${calls.charged} calls; the paid balance went ${paid}.`,
+      text: `Valid. ${charged}, for ${number}; the paid balance went ${paid}.`,
     };
   },
 });

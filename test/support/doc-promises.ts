@@ -165,7 +165,7 @@ export const PROMISES: Readonly<Record<string, Promised>> = {
   "farebox account budget acct_… --span day --usd 50": { says: BUDGET },
   // docs/vouchers.md
   "farebox voucher create summer": {
-    says: /^200 codes of \$5 are in summer\.csv/,
+    says: /^Wrote 200 codes of \$5 to summer\.csv/,
     file: ["summer.csv", /^(?:[^\n]*\n){201}$/],
   },
   "farebox voucher create trial --usd 2 --free-days 30 --uses 100 --out trial.csv": {
@@ -173,14 +173,14 @@ export const PROMISES: Readonly<Record<string, Promised>> = {
     file: ["trial.csv", /^(?:[^\n]*\n){2}$/],
   },
   "farebox voucher create partners --plan pro --months 3 --count 20 --out partners.csv": {
-    says: /^20 codes of 3 months of Pro/,
+    says: /^Wrote 20 codes of 3 months of Pro/,
     file: ["partners.csv", /^(?:[^\n]*\n){21}$/],
   },
   "farebox voucher redeem acct_7n42DGM5Tflk9n8mt7Fhc7 k3vq-7zma-2bcd-efgh-ijkl-mnop": {
     says: /\$5/,
   },
   "farebox voucher list": { says: /^summer +200 +\$5 +1 of 200/m },
-  "farebox voucher end summer": { says: /codes of summer have ended\.$/m },
+  "farebox voucher end summer": { says: /^Ended \d+ codes of summer\.$/m },
   // docs/webhooks.md
   "farebox webhook list": { says: /^hook_\w{22} +acct_\w{22} +hooks\.example +enabled +0 +2$/m },
   "farebox webhook deliveries hook_… --status failed": {

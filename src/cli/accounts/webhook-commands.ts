@@ -7,6 +7,7 @@ import {
   setReceiverState,
 } from "../../accounts/webhooks.ts";
 import { DELIVERIES } from "../../console/webhook-lists.ts";
+import { counted } from "../../core/text/counted.ts";
 import { REPLAYS_MAX, WEBHOOK_KEEP_MS } from "../../core/webhooks/webhook-rules.ts";
 import { numberFrom } from "../../readings/list-reading.ts";
 import { DELIVERY_STATUSES } from "../../store/tables/webhook-schema.ts";
@@ -71,7 +72,7 @@ const printDeliveries = pagePrinter({
     one.event,
     one.status,
     one.http_status === null ? "-" : `${one.http_status}`,
-    `${one.attempts} attempt${one.attempts === 1 ? "" : "s"}`,
+    counted(one.attempts, "attempt"),
     one.next_attempt_at === null ? "" : `again ${one.next_attempt_at}`,
     one.error ?? "",
   ],

@@ -2,6 +2,7 @@ import { findAccount, suspendBelowZero } from "../../accounts/administration.ts"
 import { type AuditDeps, type AuditReport, audit } from "../../accounts/audit.ts";
 import { type AuditFinding, describe } from "../../core/journal/audit-finding.ts";
 import { dollars, type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { counted } from "../../core/text/counted.ts";
 import { auditPayments, type PaymentAudit } from "../../payments/provider-audit.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { AuditRepository } from "../../store/audit/audit.ts";
@@ -54,7 +55,7 @@ export async function auditEverything(
 function paymentsAnswer({ compared, findings }: PaymentAudit): Answer {
   const json = { ok: findings.length === 0, payments: compared, differences: findings };
   if (findings.length === 0) {
-    const text = `Clean: ${count(compared, "payment")} of the provider are in the book.`;
+    const text = `Clean: ${counted(compared, "payment")} of the provider are in the book.`;
     return { json, text };
   }
   const lines = findings.map(
@@ -104,10 +105,10 @@ function answerOf(id: string | null, report: AuditReport): Answer {
     return { json, text: lines.join("\n"), failed: true };
   }
   const parts = [
-    count(accounts, "account"),
-    count(entries, "ledger entry", "ledger entries"),
+    counted(accounts, "account"),
+    counted(entries, "ledger entry", "ledger entries"),
     `${dollars(report.balance)} in balances`,
-    count(openHolds, "open hold"),
+    counted(openHolds, "open hold"),
   ];
   return { json, text: `Clean: ${parts.join(", ")}.` };
 }
@@ -122,10 +123,6 @@ function number(amount: bigint): object {
   return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(
     toDecimal(amount as NanoUsd),
   );
-}
-
-function count(n: number, singular: string, plural = `${singular}s`): string {
-  return `${n} ${n === 1 ? singular : plural}`;
 }
 
 export const auditCommands: readonly Command[] = [auditCommand];

@@ -4,6 +4,7 @@
 import { resolve } from "node:path";
 import project from "../../../package.json";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import { counted } from "../../core/text/counted.ts";
 import { auditPayments } from "../../payments/provider-audit.ts";
 import { loadPaymentConfig } from "../../settings/config.ts";
 import { readBackup } from "../../store/backup/backup.ts";
@@ -33,8 +34,9 @@ const backup: Command = {
     return async (stores) => {
       const manifest = await writeBackup(folder, stores);
       const { at, accounts, ledger_entries: entries } = manifest;
-      const instant = utc(new Date(at));
-      const text = `Wrote ${accounts} accounts and ${entries} ledger entries as of ${instant}.`;
+      const owners = counted(accounts, "account");
+      const booked = counted(entries, "ledger entry", "ledger entries");
+      const text = `Wrote ${owners} and ${booked} as of ${utc(new Date(at))}.`;
       return { json: { folder, ...summaryOf(manifest) }, text: `${text}\n${REMINDER}` };
     };
   },
@@ -122,10 +124,10 @@ export async function checkStores(stores: Stores): Promise<Answer> {
     ({ ref, expected, found }) => `${ref}: the provider has ${expected}, the ledger has ${found}`,
   );
   const sound =
-    `The balances of ${report.accounts} accounts follow from the ledger, and its cursors from ` +
+    `The balances of ${counted(report.accounts, "account")} follow from the ledger, and its ` +
     (payments === null
-      ? "the journal. No payment provider is configured."
-      : `the journal; ${payments.compared} payments of the provider are booked.`);
+      ? "cursors from the journal. No payment provider is configured."
+      : `cursors from the journal; ${payments.compared} payments of the provider are booked.`);
   const facts = { accounts: report.accounts, payments: payments?.compared ?? null };
   return answerOf(facts, [...problems, ...differences], sound);
 }

@@ -8,6 +8,7 @@ import { appendOnlyFileOf } from "../../../actors/redis/append-only-file.ts";
 import { serversOf } from "../../../actors/redis/redis-servers.ts";
 import type { RedisServer } from "../../../actors/scripts/script.ts";
 import { allowlist, isListed } from "../../core/access/access.ts";
+import { counted } from "../../core/text/counted.ts";
 import { OidcClient } from "../../identity/providers/oidc-client.ts";
 import type { ProviderEntry, ProviderKind } from "../../services/chat/models/catalogue.ts";
 import { checkProvider } from "../../services/chat/protocols/provider-check.ts";
@@ -159,7 +160,7 @@ async function checkModels({ stores, config, fetch, now }: CheckContext): Promis
   const summary =
     remote.length === 0
       ? warning("No model server is configured: only the built-in guide answers")
-      : ok(`${models.size} models are offered`);
+      : ok(`the configuration offers ${counted(models.size, "model")}`);
   const missing = missingLimits(models.values());
   return [summary, ...findings, ...(missing === null ? [] : [warning(missing)])];
 }

@@ -2,6 +2,7 @@ import { type DropDeps, dropLogBefore } from "../../../workers/log-retention.ts"
 import { findAccount } from "../../accounts/administration.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { isMonth, monthText } from "../../core/money/months.ts";
+import { counted } from "../../core/text/counted.ts";
 import { RejectedEntries } from "../../store/ledger/rejected-entries.ts";
 import { exportLog, OPERATOR_HEADINGS } from "../../store/usage/log-export.ts";
 import { LogIsBeingRead, LogUpkeep } from "../../store/usage/log-upkeep.ts";
@@ -30,7 +31,7 @@ const exportCommand: Command = {
       await tryFlush(stores);
       const range = { account: account.number, from, to };
       const rows = await writeCsv(file, exportLog(stores.database, range));
-      const text = file === null ? null : `Wrote ${rows} rows to ${file}.`;
+      const text = file === null ? null : `Wrote ${counted(rows, "row")} to ${file}.`;
       return { json: { id, rows, file, from, to }, text };
     };
   },

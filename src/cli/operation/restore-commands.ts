@@ -11,6 +11,7 @@ import {
   walletsAhead,
 } from "../../accounts/restore-redis.ts";
 import { AdministrationError } from "../../core/errors.ts";
+import { counted } from "../../core/text/counted.ts";
 import { type RereadPayment, rereadPayments } from "../../payments/reread-payments.ts";
 import { loadPaymentConfig, loadQueueRedisUrl } from "../../settings/config.ts";
 import { readMigrations } from "../../store/backup/backup-tables.ts";
@@ -154,7 +155,7 @@ function doneAnswer({ source, losses, reread, problems, accounts }: Done): Answe
   };
   const audited =
     problems.length === 0
-      ? `The audit of ${accounts} accounts is clean. Start the processes.`
+      ? `The audit of ${counted(accounts, "account")} is clean. Start the processes.`
       : problems.map((problem) => `Problem: ${problem}`).join("\n");
   const parts = [
     headOf(source),

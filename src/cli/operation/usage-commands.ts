@@ -1,6 +1,7 @@
 // Commands about the sums of the request log.
 
 import { findAccount } from "../../accounts/administration.ts";
+import { counted } from "../../core/text/counted.ts";
 import { focusPages } from "../../readings/focus/focus.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
 import { repairMargins } from "../../store/usage/margin-repair.ts";
@@ -58,7 +59,7 @@ const focus: Command = {
       const provider = catalogue().brand.name;
       const question = { month, catalogue, provider, nowMs: input.nowMs };
       const rows = await writeCsv(file, focusPages(source, question));
-      const text = file === null ? null : `Wrote ${rows} rows to ${file}.`;
+      const text = file === null ? null : `Wrote ${counted(rows, "row")} to ${file}.`;
       return { json: { id, month, rows, file }, text };
     };
   },

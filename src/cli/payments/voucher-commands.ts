@@ -15,6 +15,7 @@ import {
 import { dollars, toDecimal, toJsonNumber } from "../../core/money/money.ts";
 import { GIVEN_MONTHS_MAX, PRICED_PLANS, planTitle } from "../../core/money/plan-terms.ts";
 import { giftFields, giftText, type VoucherGift } from "../../core/money/voucher-gift.ts";
+import { counted } from "../../core/text/counted.ts";
 import { thrownMessage } from "../../core/text/error-message.ts";
 import { listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
 import { type Command, type Input, UsageError } from "../command.ts";
@@ -77,9 +78,10 @@ const create: Command = {
         const lines = [VOUCHER_COLUMNS, ...rows];
         await writeNew(path, lines.map((cells) => `${cells.join(",")}\r\n`).join(""));
       });
+      const written = `${counted(count, "code")} of ${giftText(gift)}`;
       return {
         json: { batch, count, ...giftJson(gift), uses: usesMax, file: path },
-        text: `${count} codes of ${giftText(gift)} are in ${path} (secret), and nowhere else.`,
+        text: `Wrote ${written} to ${path} (secret), and nowhere else.`,
       };
     };
   },
@@ -129,7 +131,7 @@ const end: Command = {
     const batch = name(input);
     return async ({ administration }) => {
       const ended = await endVouchers(administration, { batch, now: new Date(input.nowMs) });
-      return { json: { batch, ended }, text: `${ended} codes of ${batch} have ended.` };
+      return { json: { batch, ended }, text: `Ended ${counted(ended, "code")} of ${batch}.` };
     };
   },
 };

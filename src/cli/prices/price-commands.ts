@@ -16,6 +16,7 @@ import {
   unknownModels,
 } from "../../annexes/prices/price-proposals.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
+import { counted } from "../../core/text/counted.ts";
 import { textOfBytes } from "../../core/text/text-bytes.ts";
 import {
   configurationChanges,
@@ -282,7 +283,7 @@ function checkAnswer({ lists, found, changes, news, showsNew }: Check): Answer {
   const texts = sections
     .filter(([, lines], index) => index === 0 || lines.length > 0)
     .map(([head, lines]) => [head, ...lines.map(indented)].join("\n"));
-  const names = lists.map(({ name, models }) => `${name} (${models.length} models)`);
+  const names = lists.map(({ name, models }) => `${name} (${counted(models.length, "model")})`);
   return {
     json: {
       lists: lists.map(({ name, models }) => ({ name, models: models.length })),

@@ -5,6 +5,7 @@ import { keyVariableOf } from "../../annexes/imports/plan.ts";
 import { PACKAGE_LISTS, readPackageList } from "../../annexes/prices/package-lists.ts";
 import { additions, type ChatFile } from "../../annexes/prices/price-proposals.ts";
 import { parseLocatedJson } from "../../core/configuration/located-json.ts";
+import { counted } from "../../core/text/counted.ts";
 import { isObject } from "../../core/text/json.ts";
 import {
   DEFAULT_PRESET,
@@ -133,7 +134,7 @@ async function problemOf(name: PresetName, { draft, deps }: ProviderSetup): Prom
   const { models } = checked;
   draft.findings.push(
     typeof models === "number"
-      ? `${name} takes the key and has ${models} ${models === 1 ? "model" : "models"}`
+      ? `${name} takes the key and has ${counted(models, "model")}`
       : `${name} answers, without a list of models`,
   );
   return null;

@@ -1,5 +1,6 @@
 // The gift of a voucher: bonus credit, free credit for some days, or months of a plan.
 
+import { counted } from "../text/counted.ts";
 import { dollars, type NanoUsd } from "./money.ts";
 import { type GivenMonths, type PricedPlan, planTitle } from "./plan-terms.ts";
 
@@ -35,8 +36,8 @@ export function giftFrom({ amount, freeDays, plan, months }: GiftFields): Vouche
 /** A gift in words, for operators. */
 export function giftText(gift: VoucherGift): string {
   if (gift.kind === "plan") {
-    return `${gift.months} ${gift.months === 1 ? "month" : "months"} of ${planTitle(gift.plan)}`;
+    return `${counted(gift.months, "month")} of ${planTitle(gift.plan)}`;
   }
   const usd = dollars(gift.amount);
-  return gift.kind === "free" ? `${usd}, free for ${gift.days} days` : usd;
+  return gift.kind === "free" ? `${usd}, free for ${counted(gift.days, "day")}` : usd;
 }

@@ -204,7 +204,7 @@ test("usage focus writes what the calls of a month cost, the latest too", async 
   expect(focusRows(readFileSync(file, "utf8"))).toMatchObject([
     { BilledCost: "0.25", BillingAccountId: id, SubAccountId: keyId, ProviderName: "Shop" },
   ]);
-  expect((await branded(...words)).out).toBe(`Wrote 1 rows to ${file}.\n`);
+  expect((await branded(...words)).out).toBe(`Wrote 1 row to ${file}.\n`);
 });
 
 test("usage focus refuses a month that is none, or has not begun", async () => {
