@@ -86,11 +86,15 @@ test("the license is the whole one that package.json names", () => {
   expect(license).toContain("END OF TERMS AND CONDITIONS");
 });
 
-test("the workflow of GitHub runs the script that CI runs everywhere", () => {
+test("the workflow of GitHub runs the script of CI, and takes actions by their commits", () => {
   const workflow = Bun.YAML.parse(read(".github/workflows/ci.yml")) as {
-    jobs: { check: { steps: { run?: string }[] } };
+    jobs: { check: { steps: { run?: string; uses?: string }[] } };
   };
-  expect(workflow.jobs.check.steps.flatMap(({ run }) => run ?? [])).toEqual([".ci/run"]);
+  const { steps } = workflow.jobs.check;
+  expect(steps.flatMap(({ run }) => run ?? [])).toEqual([".ci/run"]);
+  const actions = steps.flatMap(({ uses }) => uses ?? []);
+  expect(actions.length).toBeGreaterThan(0);
+  for (const action of actions) expect(action).toMatch(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
 });
 
 test("every issue form asks for something", () => {
