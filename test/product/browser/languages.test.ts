@@ -97,7 +97,7 @@ describe.skipIf(!canRun).each([
     await tab.locator("form button").click();
     await tab.waitForURL(/\/billing\?top_up=/);
     const { open, kinds } = billing.documents;
-    await one.button(new RegExp(`^${open}: pay_`)).click();
+    await one.button(new RegExp(`^${texts.pair(open, "pay_")}`)).click();
     const named = { name: new RegExp(`^${kinds.invoice} SANDBOX-`) };
     const link = tab.getByRole("dialog").getByRole("link", named);
     await link.waitFor();
