@@ -162,7 +162,7 @@ test("the command line makes, lists, redeems and ends a batch; no code is stored
   const [activity] = await world.database.sql`
     SELECT action FROM activity WHERE account = ${account.row.number} AND action LIKE 'voucher%'`;
   expect(activity?.action).toBe("voucher_redeemed");
-  expect((await cli("voucher", "end", "summer")).out).toContain("3 codes of summer have ended");
+  expect((await cli("voucher", "end", "summer")).out).toContain("Ended 3 codes of summer.");
   const other = await openAccount(world);
   const late = await cli("voucher", "redeem", other.row.id, code);
   expect([late.code, late.err]).toEqual([1, expect.stringContaining("has ended")]);
