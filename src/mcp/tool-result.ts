@@ -9,7 +9,7 @@ type Content = CallToolResult["content"][number];
 export interface ToolRefusal {
   readonly code: string;
   readonly message: string;
-  /** The seconds after which the same call can succeed; null if nobody knows. */
+  /** The seconds of `Retry-After`; null for a refusal without that header. */
   readonly retryAfter: number | null;
 }
 

@@ -104,7 +104,7 @@ export async function askPayments(asker: Asker, draft: Draft, now: () => number)
   }
 }
 
-/** What takes payments without a key: no sandbox starts where strangers could use it (D-550). */
+/** Says how customers pay without a key. A public address starts no sandbox (D-550). */
 export function withoutKey(draft: Draft): string {
   const url = draft.variable("CONSOLE_URL");
   return url === null || isLoopback(new URL(url).hostname)

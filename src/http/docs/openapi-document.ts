@@ -23,7 +23,7 @@ interface DocumentParts<One> {
   /** Components besides schemas. */
   readonly components: Json;
   readonly operationOf: (endpoint: One, writer: SchemaWriter) => Json;
-  /** What the service sends by itself; left out for nothing. */
+  /** Writes the requests that the service sends to its customers; default: there are none. */
   readonly webhooksOf?: (writer: SchemaWriter) => Json;
 }
 

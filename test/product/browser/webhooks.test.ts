@@ -52,7 +52,7 @@ describe.skipIf(!canRun)("the page of webhooks", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  /** Has the receiver refuse a test event for good, for which the webhook is disabled. */
+  /** The receiver answers a test event with 410, and the service disables the webhook. */
   async function refuseEvent(): Promise<void> {
     receiver.answer = () => new Response(null, { status: 410 });
     await ada.button(/^Test/).click();

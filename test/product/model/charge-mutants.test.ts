@@ -10,7 +10,7 @@ const COMPARISON = "./test/unit/console/charges-agree.test.ts";
 
 const MUTANTS = [
   {
-    breaks: "a receipt has the free credit of late charges",
+    breaks: "a receipt counts the free credit that paid for late charges",
     file: "src/store/usage/request-log.ts",
     good: "AND kind IN ('charge', 'late_charge')) b",
     bad: "AND kind = 'charge') b",

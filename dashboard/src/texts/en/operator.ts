@@ -190,7 +190,7 @@ export const operatorTexts = {
   chargedByDay: "Charged by day",
   receivedByDay: "Received by day",
   disputes: { open: "open", won: "won", lost: "lost", warned: "warning" },
-  /** What a provider last said about a payment. */
+  /** The provider's last report of a refund, inquiry or dispute of a payment. */
   concerns: {
     refunded: (usd: string) => `refunded ${usd}`,
     inquiry: (usd: string) => `inquiry about ${usd}`,
@@ -270,7 +270,7 @@ export const operatorTexts = {
     show: "Show",
     hide: "Hide",
     text: (version: string) => `The text of version ${version}`,
-    /** What is typed before this version is put in force. */
+    /** The words that an operator types to confirm that this version comes into force. */
     confirm: (version: number) => `version ${version}`,
   },
   mailsAbout: "The service's own mails: receipts, codes, notices",
@@ -295,7 +295,7 @@ export const operatorTexts = {
   mailStates: { waiting: "Waiting", failed: "Failed", sent: "Sent" },
   eventsAbout: "What payment providers told us; each makes us read an object",
   eventStates: { received: "Not processed", processed: "Processed" },
-  /** What came of an event. */
+  /** The result of processing an event. */
   eventResults: {
     open: "payment open",
     succeeded: "paid",
@@ -308,7 +308,7 @@ export const operatorTexts = {
     unknown: "unknown",
   } satisfies Record<TopUpStatus | OtherResult, string>,
   rejectedAbout: "Journal entries that Postgres refused; the others were written",
-  /** What Postgres lacks of an entry. */
+  /** The rows that Postgres does not have for a refused journal entry. */
   missingRows: {
     "ledger and log row": "ledger and log row",
     "log row": "log row",

@@ -157,7 +157,7 @@ export const peopleTexts = {
   sessionsEnded: "All other sessions have ended.",
   activity: "Activity",
   activityAbout: "Who did what; times are UTC",
-  /** Who acted where no person did. */
+  /** The names of actors that are no person of the account. */
   actors: { operator: "operator", system: "system", "command line": "command line" },
   activityColumns: { at: "When", who: "Who", what: "What", from: "From" },
   noActivity: "Nothing yet. Changes that people make are listed here.",

@@ -54,7 +54,7 @@ export interface OwnBody {
   readonly body: Readonly<Record<string, unknown>>;
   /** The names of fields that have no effect with a server of another form. */
   readonly lost: readonly string[];
-  /** The thoughts that a server of another form may not get; left out: none. */
+  /** The thoughts of the history, of which servers of other forms get only some; default: none. */
   readonly thoughts?: readonly OwnThought[];
   /** The names of parts that a server of this form does not get either; left out: none. */
   readonly unsent?: readonly string[];

@@ -71,7 +71,7 @@ export function unsentBlocks(messages: readonly MessageFields[]): readonly strin
   return [...new Set(unsigned.map(nameOf))];
 }
 
-/** The thoughts that a server of another form may not get. */
+/** The thoughts in the history, with what decides whether a server of another form gets them. */
 export function thoughtsIn(messages: readonly MessageFields[]): readonly OwnThought[] {
   return messages.flatMap((message) => {
     const blocks = blocksIn(message);
